@@ -22,7 +22,7 @@ std::string to_hex(std::uint64_t hash) {
   return digits;
 }
 
-FileHash hash_file(const std::filesystem::path& path, const std::function<void()>& on_piece) {
+FileHash hash_file(const std::filesystem::path& path, const OnPiece& on_piece) {
   const PosixFile file = PosixFile::open_regular(path);
   const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(),
                                                                        &XXH3_freeState);
@@ -33,7 +33,7 @@ FileHash hash_file(const std::filesystem::path& path, const std::function<void()
   while (const std::size_t n = file.read(piece)) {
     XXH3_64bits_update(state.get(), piece.data(), n);
     hash.bytes += n;
-    if (on_piece) on_piece();
+    if (on_piece) on_piece(std::span(piece).first(n));
   }
   hash.xxh3 = XXH3_64bits_digest(state.get());
   return hash;

@@ -19,8 +19,10 @@ struct FileHash {
   std::uint64_t xxh3 = 0;
 };
 
+// Told each piece of a file, in their order; valid during the call.
+using OnPiece = std::function<void(std::span<const std::byte>)>;
 // Hashes a file piece by piece, and calls `on_piece` (may be empty) after each. Errors:
 // std::system_error; anything but a regular file is refused.
-FileHash hash_file(const std::filesystem::path& path, const std::function<void()>& on_piece = {});
+FileHash hash_file(const std::filesystem::path& path, const OnPiece& on_piece = {});
 
 }  // namespace feedrate

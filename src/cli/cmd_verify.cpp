@@ -10,6 +10,7 @@
 #include "base/file_remedy.h"
 #include "base/text.h"
 #include "cli/commands.h"
+#include "cli/decode_check.h"
 #include "cli/limit_options.h"
 #include "cli/quantity.h"
 #include "codec/codec.h"
@@ -25,6 +26,7 @@ namespace {
 struct VerifyOptions {
   std::string data;
   int threads = 2;
+  bool quick = false;
   double stall_seconds = run::RunLimits{}.stall_seconds;
 };
 
@@ -40,7 +42,7 @@ storage::DatasetVariant list_own_folder(const VerifyOptions& o, session::Supervi
 }
 
 storage::VerifyResult check_files(const VerifyOptions& o, session::SupervisedCommand& command,
-                                  session::SignsOfLife& signs) {
+                                  session::SignsOfLife& signs, DecodeCheck& decode) {
   const auto progress = [&](std::uint64_t done, std::uint64_t all) {
     signs.go_on();
     command.show([&] {
@@ -49,10 +51,25 @@ storage::VerifyResult check_files(const VerifyOptions& o, session::SupervisedCom
     });
   };
   const auto waits_for = [&](const std::string& path) { signs.wait_for(path); };
+  storage::MakeCheck make_check;
+  if (!o.quick) make_check = [&] { return decode.make(); };
   if (!storage::is_image_folder(o.data, [&](std::uint64_t) { signs.alive(); }))
-    return storage::verify_dataset(o.data, o.threads, progress, waits_for);
+    return storage::verify_dataset(o.data, o.threads, progress, waits_for, make_check);
   return storage::verify_own_folder(list_own_folder(o, command, signs), o.threads, progress,
-                                    waits_for);
+                                    waits_for, make_check);
+}
+
+void print_findings(const VerifyOptions& o, session::SupervisedCommand& command,
+                    const storage::VerifyResult& result, const DecodeCheck& decode) {
+  for (const std::string& file : result.damaged) command.print("damaged: " + file + "\n");
+  for (const std::string& file : result.unreadable) command.print("unreadable: " + file + "\n");
+  for (const std::string& file : result.bad) command.print("bad: " + file + "\n");
+  command.print(format("%llu samples, %.1f MB, %zu damaged, %zu unreadable",
+                       static_cast<unsigned long long>(result.files),
+                       static_cast<double>(result.bytes) / 1e6, result.damaged.size(),
+                       result.unreadable.size()));
+  command.print(o.quick ? "\n" : format(", %zu bad\n", result.bad.size()));
+  if (!o.quick) command.print("decoded: " + decode.decoded() + "\n");
 }
 
 int verify(const VerifyOptions& o, session::SupervisedCommand& command) {
@@ -64,13 +81,9 @@ int verify(const VerifyOptions& o, session::SupervisedCommand& command) {
     throw Error(o.data, std::filesystem::exists(o.data, error) ? "is no folder" : "no such folder",
                 "give the folder of a dataset, of pictures or of tar shards");
   }
-  const storage::VerifyResult result = check_files(o, command, signs);
-  for (const std::string& file : result.damaged) command.print("damaged: " + file + "\n");
-  for (const std::string& file : result.unreadable) command.print("unreadable: " + file + "\n");
-  command.print(format("%llu samples, %.1f MB, %zu damaged, %zu unreadable\n",
-                       static_cast<unsigned long long>(result.files),
-                       static_cast<double>(result.bytes) / 1e6, result.damaged.size(),
-                       result.unreadable.size()));
+  DecodeCheck decode;
+  const storage::VerifyResult result = check_files(o, command, signs, decode);
+  print_findings(o, command, result, decode);
   for (const std::string& repair : storage::repair_commands(o.data, result.damaged))
     command.print("to make them again: " + repair + "\n");
   if (!result.contents_xxh3.empty()) {
@@ -85,11 +98,14 @@ int verify(const VerifyOptions& o, session::SupervisedCommand& command) {
 CommandEntry add_verify(CLI::App& program) {
   const auto o = std::make_shared<VerifyOptions>();
   CLI::App* app = program.add_subcommand(
-      "verify", "Check every file of a dataset against its checksum; read a folder of your own");
+      "verify",
+      "Check every file of a dataset against its checksum, and decode every picture, also of a "
+      "folder of your own");
   app->add_option("DATA", o->data,
                   "folder that `feedrate gen` made, or one of your own pictures or tar shards")
       ->required();
   add_count(*app, "--threads", o->threads, 1, 1024, "number of reading threads");
+  app->add_flag("--quick", o->quick, "only read the files, and decode none");
   add_stall_option(*app, o->stall_seconds);
   return {app,
           {},

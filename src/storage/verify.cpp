@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <system_error>
+#include <utility>
 
 #include "base/file_remedy.h"
 #include "base/in_parallel.h"
@@ -22,8 +23,9 @@ namespace {
 
 // What is wrong with a file.
 struct Finding {
+  enum class Kind : std::uint8_t { damaged, unreadable, bad };
   std::string text;  // empty: nothing
-  bool unreadable = false;
+  Kind kind = Kind::damaged;
 };
 // One file to check, and afterwards what was found.
 struct Check {
@@ -36,7 +38,21 @@ using Variants = std::vector<std::unique_ptr<DatasetVariant>>;
 
 void keep(VerifyResult& result, const std::string& name, const Finding& finding) {
   if (finding.text.empty()) return;
-  (finding.unreadable ? result.unreadable : result.damaged).push_back(name + ": " + finding.text);
+  std::vector<std::string>& lines = finding.kind == Finding::Kind::unreadable ? result.unreadable
+                                    : finding.kind == Finding::Kind::bad      ? result.bad
+                                                                              : result.damaged;
+  lines.push_back(name + ": " + finding.text);
+}
+
+CheckSample check_of_thread(const MakeCheck& make_check) {
+  return make_check ? make_check() : CheckSample();
+}
+
+// Of a sample of which nothing else is wrong.
+Finding look_at_bytes(const CheckSample& check, std::span<const std::byte> bytes,
+                      const std::string& name) {
+  if (!check) return {};
+  return {check(bytes, name), Finding::Kind::bad};
 }
 
 // Of the exception that is being handled.
@@ -44,13 +60,14 @@ Finding failure() {
   try {
     throw;
   } catch (const UnreadableError& error) {
-    return {error.what(), true};
+    return {error.what(), Finding::Kind::unreadable};
   } catch (const Error& error) {
     return {error.what()};
   } catch (const std::system_error& error) {
     const std::string_view cure = cure_of_reading(error.code().value());
     const std::string reason = error.code().message();
-    return cure.empty() ? Finding{reason} : Finding{reason + "; " + std::string(cure), true};
+    if (cure.empty()) return {reason};
+    return {reason + "; " + std::string(cure), Finding::Kind::unreadable};
   }
 }
 
@@ -59,17 +76,23 @@ Finding compare(std::uint64_t found, const SampleFile& expected) {
   return {"checksum " + to_hex(found) + " instead of " + to_hex(expected.xxh3)};
 }
 
-// A file of any length may hang in its middle, and take long while it does not.
-FileHash hash_watched(const std::filesystem::path& path, const VerifyWaits& waits_for) {
+// A file of any length may hang in its middle, and take long while it does not. `kept`, which may
+// be null, becomes its bytes.
+FileHash hash_watched(const std::filesystem::path& path, const VerifyWaits& waits_for,
+                      std::vector<std::byte>* kept) {
   const std::string name = path.string();
   waits_for(name);
-  return hash_file(path, [&] { waits_for(name); });
+  if (kept) kept->clear();
+  return hash_file(path, [&](std::span<const std::byte> piece) {
+    if (kept) kept->insert(kept->end(), piece.begin(), piece.end());
+    waits_for(name);
+  });
 }
 
 Finding find_wrong(const std::filesystem::path& path, const SampleFile& expected,
-                   const VerifyWaits& waits_for) {
+                   const VerifyWaits& waits_for, std::vector<std::byte>* kept) {
   try {
-    const FileHash found = hash_watched(path, waits_for);
+    const FileHash found = hash_watched(path, waits_for, kept);
     if (found.bytes == expected.bytes) return compare(found.xxh3, expected);
     return {"size " + std::to_string(found.bytes) + " instead of " +
             std::to_string(expected.bytes)};
@@ -91,23 +114,32 @@ Finding find_wrong(Storage& storage, const SampleFile& expected, Buffer& buffer)
 // One reader, and the storage that it opens once.
 class Checker {
  public:
-  explicit Checker(const VerifyWaits& waits_for) : waits_for_(waits_for) {}  // which outlives it
+  // `waits_for` outlives it.
+  Checker(const VerifyWaits& waits_for, CheckSample check)
+      : waits_for_(waits_for), check_(std::move(check)) {}
 
   void check(const std::filesystem::path& data, Check& check) {
     const DatasetVariant& variant = *check.variant;
-    if (variant.packed.empty()) {
-      check.finding = find_wrong(data / check.name, check.expected, waits_for_);
+    const bool is_file = variant.packed.empty();
+    if (is_file) {
+      check.finding =
+          find_wrong(data / check.name, check.expected, waits_for_, check_ ? &file_ : nullptr);
     } else {
       waits_for_(name_sample(variant, check.expected));
       auto& storage = packed_[&variant];
       if (!storage) storage = make_storage(variant);
       check.finding = find_wrong(*storage, check.expected, buffer_);
     }
+    if (check.finding.text.empty())
+      check.finding = look_at_bytes(
+          check_, is_file ? std::span<const std::byte>(file_) : buffer_.bytes(), check.name);
   }
 
  private:
   const VerifyWaits& waits_for_;
+  const CheckSample check_;
   std::map<const DatasetVariant*, std::unique_ptr<Storage>> packed_;
+  std::vector<std::byte> file_;
   Buffer buffer_;
 };
 
@@ -188,9 +220,9 @@ void find_unlisted(const std::filesystem::path& data, const Variants& variants,
 // A reader of samples that have no checksum yet.
 class OwnReader {
  public:
-  // Both outlive it.
-  OwnReader(const DatasetVariant& variant, const VerifyWaits& waits_for)
-      : variant_(variant), waits_for_(waits_for) {
+  // `variant` and `waits_for` outlive it.
+  OwnReader(const DatasetVariant& variant, const VerifyWaits& waits_for, CheckSample check)
+      : variant_(variant), waits_for_(waits_for), check_(std::move(check)) {
     if (!variant.packed.empty()) storage_ = make_storage(variant);
   }
 
@@ -201,11 +233,13 @@ class OwnReader {
         waits_for_(name_sample(variant_, sample));
         storage_->read(sample, buffer_);
         sample.xxh3 = xxh3_of(buffer_.bytes());
-        return {};
+        return look_at_bytes(check_, buffer_.bytes(), sample.path);
       }
-      const FileHash found = hash_watched(variant_.folder / sample.path, waits_for_);
+      const FileHash found =
+          hash_watched(variant_.folder / sample.path, waits_for_, check_ ? &file_ : nullptr);
       sample.xxh3 = found.xxh3;
-      return {found.bytes == sample.bytes ? "" : "changed while it was read"};
+      if (found.bytes != sample.bytes) return {"changed while it was read"};
+      return look_at_bytes(check_, file_, sample.path);
     } catch (const std::exception&) {
       return failure();
     }
@@ -214,21 +248,26 @@ class OwnReader {
  private:
   const DatasetVariant& variant_;
   const VerifyWaits& waits_for_;
+  const CheckSample check_;
   std::unique_ptr<Storage> storage_;  // null: each sample is a file
+  std::vector<std::byte> file_;
   Buffer buffer_;
 };
 
 }  // namespace
 
 VerifyResult verify_own_folder(DatasetVariant variant, int threads,
-                               const VerifyProgress& on_progress, const VerifyWaits& waits_for) {
+                               const VerifyProgress& on_progress, const VerifyWaits& waits_for,
+                               const MakeCheck& make_check) {
   VerifyResult result{.files = variant.samples.size(), .bytes = variant.total_bytes};
   std::uint64_t done = 0;
   std::mutex mutex;
   in_parallel(
       variant.samples.size(), std::max(threads, 1),
       [&] {
-        return [&, reader = std::make_shared<OwnReader>(variant, waits_for)](std::size_t i) {
+        const auto reader =
+            std::make_shared<OwnReader>(variant, waits_for, check_of_thread(make_check));
+        return [&, reader](std::size_t i) {
           SampleFile& sample = variant.samples[i];
           const Finding finding = reader->read(sample);
           const std::scoped_lock lock(mutex);
@@ -240,7 +279,8 @@ VerifyResult verify_own_folder(DatasetVariant variant, int threads,
       [] { return false; });
   std::ranges::sort(result.damaged);
   std::ranges::sort(result.unreadable);
-  if (!result.is_sound()) return result;  // not all contents are known
+  std::ranges::sort(result.bad);
+  if (!result.is_whole()) return result;  // not all contents are known
   std::string all;
   for (const SampleFile& sample : variant.samples)
     all += sample.path + "\t" + to_hex(sample.xxh3) + "\n";
@@ -249,7 +289,8 @@ VerifyResult verify_own_folder(DatasetVariant variant, int threads,
 }
 
 VerifyResult verify_dataset(const std::filesystem::path& data, int threads,
-                            const VerifyProgress& on_progress, const VerifyWaits& waits_for) {
+                            const VerifyProgress& on_progress, const VerifyWaits& waits_for,
+                            const MakeCheck& make_check) {
   VerifyResult result;
   Variants variants;
   std::vector<Check> checks = list_checks(data, result, variants, waits_for);
@@ -259,7 +300,8 @@ VerifyResult verify_dataset(const std::filesystem::path& data, int threads,
   in_parallel(
       checks.size(), std::max(threads, 1),
       [&] {
-        return [&, checker = std::make_shared<Checker>(waits_for)](std::size_t i) {
+        const auto checker = std::make_shared<Checker>(waits_for, check_of_thread(make_check));
+        return [&, checker](std::size_t i) {
           checker->check(data, checks[i]);
           const std::scoped_lock lock(mutex);
           done += checks[i].expected.bytes;

@@ -284,6 +284,19 @@ TEST_F(Dataset, verify_finds_every_flipped_bit) {
   }
 }
 
+// What `gen` wrote in a format that this program does not decode, say.
+TEST_F(Dataset, verify_looks_at_the_bytes_that_have_their_checksum) {
+  fs::resize_file(path("raw/24x18/class_003/000003.raw"), 100);
+  const auto check = [](std::span<const std::byte> bytes, const std::string& name) {
+    return name.ends_with(".raw") ? "of " + std::to_string(bytes.size()) + " bytes" : "";
+  };
+  const storage::VerifyResult result =
+      storage::verify_dataset(data_, 2, {}, [](const std::string&) {}, [&] { return check; });
+  EXPECT_THAT(result.damaged, ElementsAre(HasSubstr("000003.raw: size 100")));
+  ASSERT_EQ(result.bad.size(), 5u);
+  EXPECT_THAT(result.bad, testing::Each(testing::EndsWith(".raw: of 1312 bytes")));
+}
+
 TEST_F(Dataset, verify_does_not_wait_for_a_pipe) {
   const fs::path file = path("raw/24x18/class_000/000000.raw");
   fs::remove(file);

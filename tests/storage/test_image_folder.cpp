@@ -6,8 +6,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cstddef>
 #include <cstring>
 #include <fstream>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -253,6 +256,38 @@ TEST_F(ImageFolder, VerifyHasNoChecksumOfContentsThatItCouldNotRead) {
   const storage::VerifyResult result = storage::verify_own_folder(listed, 1, {});
   EXPECT_FALSE(result.is_sound());
   EXPECT_EQ(result.contents_xxh3, "");
+}
+
+TEST_F(ImageFolder, VerifyLooksAtTheBytesOfEachSampleThatIsWhole) {
+  put("class/a.jpg", "good");
+  put("class/b.jpg", "bad");
+  put("class/c.jpg", "");
+  put("class/d.jpg", std::string(1 << 20, 'x'));  // of several pieces
+  const auto listed = list();
+  std::filesystem::remove(root() / "class/a.jpg");
+  put("class/a.jpg", "other length");
+  std::atomic<int> made = 0, looked = 0;
+  const auto check = [&](std::span<const std::byte> bytes, const std::string& name) {
+    ++looked;
+    if (name == "class/d.jpg") return bytes.size() == 1 << 20 ? "" : "cut off";
+    return bytes.empty() ? "empty" : "bad one";
+  };
+  const storage::VerifyResult result = storage::verify_own_folder(
+      listed, 2, {}, [](const std::string&) {}, [&] { return ++made, check; });
+  EXPECT_EQ(made, 2) << "one for each thread";
+  EXPECT_EQ(looked, 3) << "what has changed is looked at no further";
+  EXPECT_THAT(result.bad, ElementsAre("class/b.jpg: bad one", "class/c.jpg: empty"));
+  EXPECT_THAT(result.damaged, ElementsAre("class/a.jpg: changed while it was read"));
+  EXPECT_FALSE(result.is_sound());
+}
+
+TEST_F(ImageFolder, BadPicturesHaveAChecksumOfContents) {
+  put("class/a.jpg", "bad");
+  const auto check = [](std::span<const std::byte>, const std::string&) { return "bad"; };
+  const storage::VerifyResult result =
+      storage::verify_own_folder(list(), 1, {}, [](const std::string&) {}, [&] { return check; });
+  EXPECT_FALSE(result.is_sound());
+  EXPECT_EQ(result.contents_xxh3, storage::verify_own_folder(list(), 1, {}).contents_xxh3);
 }
 
 // Folders whose files are not counted yet may take longer than a stall does.

@@ -1,0 +1,82 @@
+#include "cli/decode_check.h"
+
+#include <algorithm>
+#include <memory>
+#include <span>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "codec/codec.h"
+#include "codec/tensor.h"
+#include "storage/listing.h"
+
+namespace feedrate::cli {
+namespace {
+
+constexpr std::string_view kTensorKind = "tensor", kTensorEnding = ".tensor";
+constexpr std::string_view kUnknownKind = "of unknown formats, which were only read";
+
+bool ends_in(std::string_view name, std::string_view ending) {
+  return !ending.empty() && name.size() > ending.size() &&
+         storage::is_in_any_case(name.substr(name.size() - ending.size()), ending);
+}
+
+// Null: none.
+const codec::Format* format_of_file(std::string_view name) {
+  const auto formats = codec::picture_formats();
+  const auto found = std::ranges::find_if(formats, [&](const codec::Format& format) {
+    return ends_in(name, format.extension) || ends_in(name, format.other_extension);
+  });
+  return found == formats.end() ? nullptr : &*found;
+}
+
+// The decoders of one thread.
+class WholeDecoder {
+ public:
+  // Returns the kind of the file. Throws the Error of one that is bad.
+  std::string_view decode(std::span<const std::byte> bytes, std::string_view name) {
+    if (ends_in(name, kTensorEnding)) {
+      codec::parse_tensor(bytes, name);
+      return kTensorKind;
+    }
+    const codec::Format* format = format_of_file(name);
+    if (format == nullptr) return kUnknownKind;
+    auto& decoder = decoders_[format];
+    if (!decoder) decoder = format->make_decoder();
+    const codec::PixelSize size = decoder->open(bytes, name);
+    decoder->decode({0, 0, size.width, size.height}, 1);
+    return format->name;
+  }
+
+ private:
+  std::map<const codec::Format*, std::unique_ptr<codec::Decoder>> decoders_;
+};
+
+}  // namespace
+
+storage::CheckSample DecodeCheck::make() {
+  return [this, decoder = std::make_shared<WholeDecoder>()](std::span<const std::byte> bytes,
+                                                            const std::string& name) {
+    try {
+      count(decoder->decode(bytes, name));
+      return std::string();
+    } catch (const Error& error) {
+      return std::string(error.reason());
+    }
+  };
+}
+
+void DecodeCheck::count(std::string_view kind) {
+  const std::lock_guard lock(mutex_);
+  ++kinds_[kind];
+}
+
+std::string DecodeCheck::decoded() const {
+  const std::lock_guard lock(mutex_);
+  if (kinds_.empty()) return "none";
+  return listed(kinds_, [](const auto& kind) {
+    return std::to_string(kind.second) + " " + std::string(kind.first);
+  });
+}
+
+}  // namespace feedrate::cli
