@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "device/emulated_device.h"
 #include "device/step_trace.h"
+#include "judge/bad_pictures.h"
 #include "judge/page_cache_flags.h"
 #include "measure/nvml.h"
 #include "measure/statistics.h"
@@ -169,12 +170,16 @@ Raised queue_not_at_rest(const FlagFacts& facts, const FlagRule& rule) {
 }
 
 Raised bad_samples(const FlagFacts& facts, const FlagRule& rule) {
-  const pipeline::BadTotals& bad = measured(facts).bad;
-  return raise_if(
-      static_cast<double>(bad.count) > *rule.threshold,
-      std::to_string(bad.count) +
-          " times a sample could not be made and the next one replaced it; the first: " +
-          bad.first);
+  const run::SkippedSamples& bad = measured(facts).bad;
+  const double share = least_bad_share(bad);
+  return raise_if(share > *rule.threshold, bad_pictures_text(bad), share > *rule.serious);
+}
+
+Raised few_bad_samples(const FlagFacts& facts, const FlagRule& rule) {
+  const run::SkippedSamples& bad = measured(facts).bad;
+  const double share = least_bad_share(bad);
+  return raise_if(share > *rule.threshold && share <= *flag_rule("bad_samples").threshold,
+                  bad_pictures_text(bad));
 }
 
 // --- The host: each machine's, named where there are several.
@@ -550,6 +555,10 @@ Raised jobs_not_overlapping(const FlagFacts& facts, const FlagRule& rule) {
   return raise_if(share < *rule.threshold, "the jobs did not overlap: " + when_all);
 }
 
+constexpr std::string_view kBadPicturesRemedy =
+    "`feedrate verify DIR` lists the bad files: replace or remove them, or mend the storage that "
+    "does not give them";
+
 constexpr std::string_view kOtherWork[] = {"host", "cpu.model", "cpu.affinity",  "cpu.quota",
                                            "gpus", "device.*",  "file_system.*", "dataset *"};
 
@@ -590,10 +599,9 @@ constexpr FlagRule kRules[] = {
     {"queue_not_at_rest", Severity::warning, run::kAtRest, 0.05,
      "raise --max-seconds, lower --prefetch, or make a larger dataset (a cold run is one pass)",
      queue_not_at_rest},
-    {"bad_samples", Severity::serious, 0.0, kNone,
-     "replace damaged files, or mend the storage that does not give them: `feedrate verify` tells "
-     "which",
-     bad_samples},
+    // Of the dataset's pictures, see least_bad_share().
+    {"bad_samples", Severity::warning, 0.0001, 0.01, kBadPicturesRemedy, bad_samples},
+    {"bad_samples.few", Severity::note, 0.0, kNone, kBadPicturesRemedy, few_bad_samples},
     {"noisy_neighbour", Severity::warning, 0.10, kNone, "end them, or run on a quiet machine",
      noisy_neighbour},
     // Of the bytes that the run itself read of the storage.

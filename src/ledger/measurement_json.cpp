@@ -285,6 +285,12 @@ void add_measurement(Json& record, const plan::CellSettings& settings, const run
   record["resident_bytes"] = m.process.resident_bytes;
   record["loader_library"] = m.loader_library.empty() ? Json(nullptr) : Json(m.loader_library);
   record["bad_samples"] = m.bad.count;
+  if (m.bad.pictures > 0) {
+    record["bad_pictures"] = {{"found", m.bad.pictures},
+                              {"drawn", m.bad.drawn},
+                              {"of", m.bad.of},
+                              {"first", m.bad.named}};
+  }
   record["loss_last"] = std::isnan(m.loss_last) ? Json(nullptr) : Json(m.loss_last);
   record["monitors"] = monitors_json(m);
   for (std::size_t i = 1; i < m.machines.size(); ++i) {

@@ -238,7 +238,10 @@ void read_totals(const Json& record, int nudge, run::Measurement& m) {
   m.drawn_from_queue = value_of(record, "/queue/drawn_fraction", 0.0);
   m.drawn_rank = static_cast<std::size_t>(count_of(record, "/queue/rank"));
   m.drawn_mean = value_of(record, "/queue/drawn_mean", 0.0);
-  m.bad.count = count_of(record, "/bad_samples");
+  m.bad = {.count = count_of(record, "/bad_samples"),
+           .pictures = count_of(record, "/bad_pictures/found"),
+           .drawn = count_of(record, "/bad_pictures/drawn"),
+           .of = count_of(record, "/bad_pictures/of")};
   m.standstills = {nudged(value_of(record, "/monitors/stopped_s", 0.0), nudge),
                    nudged(value_of(record, "/monitors/suspended_s", 0.0), nudge)};
   m.storage_read_bytes = value_of(record, "/monitors/storage_read_bytes", -1.0);

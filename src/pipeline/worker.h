@@ -71,12 +71,13 @@ class Worker {
         source_.make(place);
         label(asked);
         free_.push_back(place);
+        if (options_.recipe.bad) options_.recipe.bad->count_draw();
         if (options_.recipe.extra_reads) options_.recipe.extra_reads->sample_made();
         serve_delay();
         return place;
       } catch (const Error& error) {
         if (!options_.recipe.bad) throw;
-        options_.recipe.bad->add(error.what());
+        options_.recipe.bad->add(asked.draw.sample, std::string(error.without_remedy()));
         if (++asked.bad == most_bad()) refuse_all();
         asked.draw.sample = (asked.draw.sample + 1) %
                             static_cast<std::int64_t>(options_.recipe.dataset->samples.size());
@@ -145,7 +146,8 @@ class Worker {
         dataset.folder.string(),
         (tried == dataset.samples.size() ? "all " + std::to_string(tried) + " samples are bad"
                                          : std::to_string(tried) + " samples in a row are bad") +
-            "; the first: " + options_.recipe.bad->totals().first);
+            "; the first: " + options_.recipe.bad->totals().first(),
+        "`feedrate verify DIR` lists them");
   }
 
   static constexpr std::int64_t kLookNs = 1'000'000;  // a look takes as long as small tensors

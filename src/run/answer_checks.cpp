@@ -101,16 +101,29 @@ void check_rank(const RankResult& rank) {
         "its queue or its standstills cannot be");
 }
 
+void check_bad(pipeline::BadTotals& bad) {
+  const auto is_index = [&](std::int64_t sample) { return 0 <= sample && sample < bad.of; };
+  // They are in order.
+  const auto are_indices = [&](std::int64_t first, std::int64_t last) {
+    return is_index(first) && is_index(last);
+  };
+  sound(is_total(bad.count) && is_total(bad.drawn) && is_total(bad.of) &&
+            (bad.pictures.empty() || are_indices(*bad.pictures.begin(), *bad.pictures.rbegin())) &&
+            bad.named.size() <= pipeline::BadTotals::kNamed,
+        "bad samples cannot be counted");
+  for (auto& [sample, error] : bad.named) clean(error);
+}
+
 }  // namespace
 
 void clean(std::string& words) { words = line_of_utf8(words, 2000); }
 
 void check_answer(RankAnswer& answer) {
   PageCache& cache = answer.page_cache;
-  for (std::string* words :
-       {&cache.state, &cache.look.by, &cache.method, &cache.scope, &cache.file_system, &cache.loops,
-        &answer.bad.first, &answer.trace.problem})
+  for (std::string* words : {&cache.state, &cache.look.by, &cache.method, &cache.scope,
+                             &cache.file_system, &cache.loops, &answer.trace.problem})
     clean(*words);
+  check_bad(answer.bad);
   for (RankResult& rank : answer.ranks) {
     check_rank(rank);
     for (std::string* words : {&rank.gpu_problem, &rank.loader_library, &rank.place.host,
@@ -121,7 +134,6 @@ void check_answer(RankAnswer& answer) {
   sound(is_moderate(cache.look.files) && is_moderate(cache.look.of) &&
             is_moderate(cache.look.unwritten_pages),
         "the page cache's files cannot be counted");
-  sound(is_total(answer.bad.count), "bad samples cannot be counted");
   sound(is_total(answer.trace.left_out), "what a trace left out cannot be counted");
 }
 

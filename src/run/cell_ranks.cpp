@@ -89,8 +89,7 @@ RankAnswer joined(std::map<std::size_t, RankAnswer> answers) {
   RankAnswer all;
   for (auto& [rank, answer] : answers) {
     all.page_cache = merge_page_caches(all.page_cache, answer.page_cache);
-    if (all.bad.count == 0) all.bad.first = answer.bad.first;
-    all.bad.count += answer.bad.count;
+    all.bad += answer.bad;
     all.trace.left_out += answer.trace.left_out;
     if (all.trace.problem.empty()) all.trace.problem = answer.trace.problem;
     std::ranges::move(answer.ranks, std::back_inserter(all.ranks));

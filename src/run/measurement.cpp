@@ -404,6 +404,15 @@ RankMeasurement rank_measurement_of(const plan::CellSettings& settings, const Ra
           .gpu_problem = rank.gpu_problem};
 }
 
+SkippedSamples skipped_of(const pipeline::BadTotals& bad) {
+  SkippedSamples skipped{.count = bad.count,
+                         .pictures = static_cast<std::int64_t>(bad.pictures.size()),
+                         .drawn = bad.different_drawn(),
+                         .of = bad.of};
+  for (const auto& [sample, error] : bad.named) skipped.named.push_back(error);
+  return skipped;
+}
+
 }  // namespace
 
 std::optional<measure::PairedShare> device_share_of(std::span<const MeasuredPair> pairs) {
@@ -462,7 +471,7 @@ Measurement measurement_of(const plan::CellSettings& settings, const RankAnswer&
   }
   m.queue_capacity = first.samples_ahead_limit;
   m.loader_library = first.loader_library;
-  m.bad = answer.bad;
+  m.bad = skipped_of(answer.bad);
   m.loss_last = first.steps.back().loss;
   m.page_cache = answer.page_cache;
   m.trace = answer.trace;

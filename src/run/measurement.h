@@ -71,6 +71,15 @@ struct MeasuredPairs {
 // waiting left out: 1 / how much longer a step takes. Nothing where a block's steps take no time.
 std::optional<measure::PairedShare> device_share_of(std::span<const MeasuredPair> pairs);
 
+// What --on-bad skip left out, of all ranks, warm-up included.
+struct SkippedSamples {
+  std::int64_t count = 0;     // how often; a sample that is drawn again counts again
+  std::int64_t pictures = 0;  // different ones that are bad. 0 although some were skipped: unknown
+  std::int64_t drawn = 0;     // different ones that were drawn
+  std::int64_t of = 0;        // in the dataset
+  std::vector<std::string> named;  // the errors of up to 20 of them, in the dataset's order
+};
+
 // What a run of a cell measured, computed once; verdict, flags, terminal and ledger read it. The
 // window is rank 0's unless it says otherwise; docs/columns.md explains each figure. Of a run in
 // pairs, "the window" means the cell's blocks, one after the other.
@@ -102,7 +111,7 @@ struct Measurement {
   int opencv_threads = 0;            // in each loader thread
   measure::ProcessSize process;      // of rank 0, at the window's end
   std::string loader_library;        // see Loader::library()
-  pipeline::BadTotals bad;           // samples that were skipped
+  SkippedSamples bad;                // zeros unless --on-bad is skip
   double loss_last = 0;              // NaN where the device has none
   PageCache page_cache;              // of all machines, see merge_page_caches()
   std::vector<MachineUse> machines;  // rank 0's first

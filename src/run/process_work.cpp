@@ -54,7 +54,10 @@ RankAnswer run_process(const ProcessWork& work,
     std::erase_if(answer.ranks, [](const RankResult& rank) { return rank.steps.empty(); });
     return answer;
   }
-  if (task.recipe && task.recipe->bad) answer.bad = task.recipe->bad->totals();
+  if (task.recipe && task.recipe->bad) {
+    answer.bad = task.recipe->bad->totals();
+    answer.bad.of = static_cast<std::int64_t>(task.recipe->dataset->samples.size());
+  }
   if (work.prepares_files) look_after_window(answer.page_cache, work.dataset, slot, stop);
   return answer;
 }

@@ -72,7 +72,7 @@ struct TraceOutcome {
 // What a process that is a rank, or holds all of them, answers.
 struct RankAnswer {
   std::vector<RankResult> ranks;
-  pipeline::BadTotals bad;   // samples that were skipped
+  pipeline::BadTotals bad;   // samples that were skipped; empty unless --on-bad is skip
   PageCache page_cache;      // of the process that prepared it
   bool interrupted = false;  // before the end: `ranks` are those that had begun to measure
   TraceOutcome trace{};

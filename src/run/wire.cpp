@@ -49,7 +49,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ReadLatencies, reads, opens, seen_late, unreg
 
 namespace feedrate::pipeline {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PlantedStage, ns, spike_ns, every, free_first, burns)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BadTotals, count, first)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BadTotals, count, drawn, of, pictures, named)
 }  // namespace feedrate::pipeline
 
 namespace feedrate::device {

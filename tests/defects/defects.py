@@ -218,11 +218,8 @@ DEFECTS = [
     Defect(
         name="bad-samples-unlocked",
         file="src/pipeline/bad_samples.h",
-        old=(
-            "    const std::lock_guard lock(mutex_);\n"
-            "    if (++totals_.count == 1) totals_.first = message;\n"
-        ),
-        new="    if (++totals_.count == 1) totals_.first = message;\n",
+        old=("    const std::lock_guard lock(mutex_);\n    ++totals_.count;\n"),
+        new="    ++totals_.count;\n",
         tests=r"^pipeline\.Loaders\.NothingButBadSamplesIsAFailure$",
         seen_by="sanitizer",
     ),

@@ -143,6 +143,15 @@ std::vector<Planted> planted() {
       {change(R"({"queue": {"drawn_fraction": 0.049}})"), "queue_not_at_rest warning"},
       {change(R"({"queue": {"drawn_fraction": 0.051}})"), "queue_not_at_rest serious"},
       {change(R"({"bad_samples": 1})"), "bad_samples serious"},
+      {change(R"({"bad_samples": 1, "bad_pictures": {"found": 1, "drawn": 2000, "of": 10500}})"),
+       "bad_samples note"},
+      {change(R"({"bad_samples": 9, "bad_pictures": {"found": 1, "drawn": 2000, "of": 9500}})"),
+       "bad_samples warning"},
+      {change(R"({"bad_samples": 9, "bad_pictures": {"found": 95, "drawn": 9500, "of": 10000}})"),
+       "bad_samples warning"},
+      {change(
+           R"({"bad_samples": 999, "bad_pictures": {"found": 105, "drawn": 10000, "of": 10000}})"),
+       "bad_samples serious"},
       // The ceiling.
       {change(R"({"ceiling_imgs_per_s": 778.0})"), ""},
       {change(R"({"ceiling_imgs_per_s": 775.0})"), "ceiling_exceeded warning"},

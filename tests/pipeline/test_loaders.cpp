@@ -783,7 +783,12 @@ TEST_F(Loaders, ABadSampleIsReplacedByTheNextWhereAsked) {
       o.workers = workers;
       o.recipe.bad = std::make_shared<pipeline::BadSamples>();
       const auto after = pixels(*pipeline::make_loader(kind, o), o.recipe.spec, 26);
-      EXPECT_GE(o.recipe.bad->totals().count, 4);
+      const pipeline::BadTotals bad = o.recipe.bad->totals();
+      EXPECT_GE(bad.count, 4);
+      EXPECT_THAT(bad.pictures, testing::ElementsAre(7, 20)) << "each once, whatever was drawn";
+      EXPECT_GE(bad.drawn, 26 * kBatch);
+      ASSERT_EQ(bad.named.size(), 2u);
+      EXPECT_THAT(bad.named.at(20), testing::HasSubstr(dataset_.samples[20].path));
       int differ = 0;
       for (const auto& [sequence, content] : after) differ += content != before.at(sequence);
       EXPECT_THAT(differ, testing::AllOf(testing::Ge(2), testing::Le(4)));
@@ -836,7 +841,7 @@ TEST_F(Loaders, CachesKeepWhyASampleIsBad) {
     fill(cached.recipe);
     const auto loader = pipeline::make_loader("pool", cached);
     for (int i = 0; i < 13; ++i) loader->next();  // an epoch
-    return cached.recipe.bad->totals().first;
+    return cached.recipe.bad->totals().first();
   };
   const std::string expected = first_of([](pipeline::SampleRecipe&) {});
   EXPECT_THAT(expected, testing::HasSubstr(gone + ": "));

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <map>
+#include <string>
 #include <utility>
 
 #include "plan/expand.h"
@@ -32,13 +34,16 @@ TEST(Wire, BringsBackWhatWasSent) {
   rank.blocks[0].stages[measure::Stage::augment] = {5, 6, 7, 8};
   const run::RankAnswer answer{
       .ranks = {rank, rank_of(3)},
-      .bad = {2, "a \"bad\" file"},
+      .bad =
+          {.count = 2, .drawn = 70, .of = 9, .pictures = {3, 5}, .named = {{3, "a \"bad\" file"}}},
       .page_cache = {.state = "warm", .before = 0.5, .look = {"mincore", 3, 4}, .loops = "loop0"},
       .trace = {7, "it is full"}};
   const run::RankAnswer answer_back = run::answer_from(run::to_text(answer));
   EXPECT_EQ(run::to_text(answer_back), run::to_text(answer));
   EXPECT_EQ(answer_back.ranks.size(), 2u);
-  EXPECT_EQ(answer_back.bad.first, answer.bad.first);
+  EXPECT_EQ(answer_back.bad.pictures, answer.bad.pictures);
+  EXPECT_EQ(answer_back.bad.named, answer.bad.named);
+  EXPECT_EQ(answer_back.bad.different_drawn(), 9);
   EXPECT_EQ(answer_back.page_cache.before, 0.5);
   EXPECT_EQ(answer_back.page_cache.look.of, 4);
   EXPECT_EQ(answer_back.page_cache.loops, "loop0");
@@ -148,13 +153,14 @@ TEST(Wire, WordsOfAnotherMachineAreCleaned) {
   run::RankResult rank = rank_of(2);
   rank.gpu_problem = "\x1b[31mred";
   rank.storage_counters = {{"a\nb", 0, 1}};
-  const run::RankAnswer answer{.ranks = {rank},
-                               .bad = {1, "a\nb"},
-                               .page_cache = {.state = "warm", .scope = "a\nb"},
-                               .trace = {0, "a\nb"}};
+  const run::RankAnswer answer{
+      .ranks = {rank},
+      .bad = {.count = 1, .of = 1, .pictures = {0}, .named = {{0, "a\nb"}}},
+      .page_cache = {.state = "warm", .scope = "a\nb"},
+      .trace = {0, "a\nb"}};
   const run::RankAnswer back = run::answer_from(run::to_text(answer));
   EXPECT_EQ(back.ranks[0].gpu_problem, "?[31mred");
-  EXPECT_EQ(back.bad.first, "a?b");
+  EXPECT_EQ(back.bad.first(), "a?b");
   EXPECT_EQ(back.ranks[0].storage_counters[0].name, "a?b");
   EXPECT_EQ(back.page_cache.scope, "a?b");
   EXPECT_EQ(back.trace.problem, "a?b");
@@ -167,6 +173,21 @@ std::string refusal_of(const std::string& answer) {
     return error.what();
   }
   return "no error";
+}
+
+TEST(Wire, RefusesBadPicturesThatCannotBe) {
+  const auto refusal = [](const pipeline::BadTotals& bad) {
+    return refusal_of(run::to_text(run::RankAnswer{.ranks = {rank_of(2)}, .bad = bad}));
+  };
+  EXPECT_EQ(refusal({.count = 3, .drawn = 9, .of = 5, .pictures = {0, 4}}), "no error");
+  std::map<std::int64_t, std::string> many;
+  for (std::int64_t i = 0; i <= 20; ++i) many[i] = "bad";
+  for (const pipeline::BadTotals& bad :
+       {pipeline::BadTotals{.count = -1}, pipeline::BadTotals{.drawn = -1},
+        pipeline::BadTotals{.of = -1}, pipeline::BadTotals{.of = 5, .pictures = {1, 5}},
+        pipeline::BadTotals{.of = 5, .pictures = {-1, 3}},
+        pipeline::BadTotals{.of = 50, .named = many}})
+    EXPECT_THAT(refusal(bad), testing::HasSubstr("bad samples cannot be counted"));
 }
 
 TEST(Wire, RefusesALatencyThatNoBucketHolds) {
