@@ -1,6 +1,4 @@
-#include <string>
-
-#include "base/error.h"
+#include "codec/checks.h"
 #include "pipeline/collate.h"
 #include "pipeline/sample_makers.h"
 
@@ -36,14 +34,10 @@ class TensorMaker : public SampleMaker {
  private:
   void check(const codec::TensorView& tensor, std::string_view name) const {
     const BatchSpec& spec = recipe_.spec;
-    if (tensor.size != spec.size) {
-      throw Error(std::string(name), "holds another size than its folder says",
-                  "run `feedrate verify`");
-    }
-    if (tensor.dtype != codec::Dtype::uint8 && tensor.dtype != spec.dtype) {
-      throw Error(std::string(name), "holds another element type than its folder says",
-                  "run `feedrate verify`");
-    }
+    if (tensor.size != spec.size)
+      codec::refuse_picture(name, "holds another size than its folder says");
+    if (tensor.dtype != codec::Dtype::uint8 && tensor.dtype != spec.dtype)
+      codec::refuse_picture(name, "holds another element type than its folder says");
   }
 
   const SampleRecipe& recipe_;

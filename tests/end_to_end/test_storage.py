@@ -2,12 +2,15 @@
 
 import ctypes
 import errno
+import json
 import os
+import re
 import shutil
 
 from forbidden import forbid
 from program import SHORT, ProgramTest, main
 
+MIXED = ("--image-size", "mixed")
 IO_URING_SETUP = 425  # the same number on every architecture
 
 
@@ -155,11 +158,127 @@ class OwnFolder(ProgramTest):
         self.assertEqual(first, second)
         with open(self.first_picture(copy), "r+b") as file:
             file.write(b"x")
-        self.assertNotEqual(self.call("verify", copy).out, first)
+        changed = self.call("verify", copy, code=1).out
+        name = os.path.relpath(self.first_picture(copy), copy)
+        self.assertRegex(changed, rf"(?m)^bad: {re.escape(name)}: \S.*$")
+        self.assertRegex(changed, r"(?m)^64 samples, .* 0 damaged, 0 unreadable, 1 bad$")
+        self.assertIn("decoded: 63 jpeg\n", changed)
+        self.assertNotIn(first.splitlines()[-1], changed)
+        quick = self.call("verify", copy, "--quick").out
+        self.assertEqual(quick.splitlines()[-1], changed.splitlines()[-1], "the same contents")
+        self.assertNotIn(" bad\n", quick)
+        self.assertNotIn("decoded", quick)
 
     @staticmethod
     def first_picture(folder):
         return next(os.path.join(at, names[0]) for at, _, names in os.walk(folder) if names)
+
+    def pictures(self):
+        """Of one's own folder, from the root of it."""
+        found = (os.path.join(at, name) for at, _, names in os.walk(self.mine) for name in names)
+        return sorted(os.path.relpath(path, self.mine) for path in found)
+
+    def cut(self, name, to):
+        with open(os.path.join(self.mine, name), "r+b") as file:
+            file.truncate(to)
+
+    def skip_record(self, *more):
+        words = ("run", "--data", "jpeg", *self.words, *MIXED, *SHORT, "--no-ceiling", "--json")
+        record = json.loads(self.call(*words, "--on-bad", "skip", *more).out)
+        flags = [flag for flag in record["flags"] if flag["name"] == "bad_samples"]
+        return record, flags
+
+    def test_a_bad_picture_is_named_by_run_and_by_verify(self):
+        """Cut off, and empty: what `run` ends with, `verify` lists, and the line names both ways
+        to go on."""
+        for length in (300, 0):
+            with self.subTest(length):
+                name = self.pictures()[10]
+                self.cut(name, length)
+                words = ("run", "--data", "jpeg", *self.words, *MIXED, *SHORT, "--no-ceiling")
+                names = [f"{name}: ", "feedrate verify DIR", "--on-bad skip"]
+                self.refused(*words, names=names, code=1, talk=True)
+                verified = self.call("verify", self.mine, code=1).out
+                self.assertEqual(re.findall(r"(?m)^bad: ([^:]+): ", verified), [name])
+                self.assertIn(", 1 bad\n", verified)
+
+    def test_a_bad_picture_counts_once_however_often_it_is_drawn(self):
+        name = self.pictures()[10]
+        self.cut(name, 300)
+        record, (flag,) = self.skip_record("--min-steps", "40")
+        found = record["bad_pictures"]
+        self.assertEqual((found["found"], found["drawn"], found["of"]), (1, 64, 64))
+        self.assertGreater(record["bad_samples"], 1, "several epochs")
+        (line,) = found["first"]
+        self.assertIn(f"{name}: ", line)
+        self.assertEqual(flag["severity"], "serious", "1 of 64 is more than 1 %")
+        self.assertIn("1 of the 64 different pictures", flag["reason"])
+        self.assertFalse(record["valid"])
+
+    def test_one_of_a_hundred_is_a_warning(self):
+        for i, name in enumerate(self.pictures()[:36]):
+            path = os.path.join(self.mine, name)
+            shutil.copy(path, os.path.join(os.path.dirname(path), f"copy_{i}.jpg"))
+        self.cut(self.pictures()[10], 300)
+        record, (flag,) = self.skip_record("--min-steps", "40")
+        self.assertEqual(record["bad_pictures"]["of"], 100)
+        self.assertEqual(flag["severity"], "warning")
+
+    def test_nothing_but_bad_pictures_ends_soon_in_one_line(self):
+        for name in self.pictures():
+            self.cut(name, 300)
+        words = ("run", "--data", "jpeg", *self.words, *MIXED, *SHORT, "--no-ceiling")
+        names = [self.mine, "all 64 samples are bad; the first: "]
+        self.refused(*words, "--on-bad", "skip", names=names, code=1, talk=True)
+        verified = self.call("verify", self.mine, code=1).out
+        self.assertEqual(verified.count("\nbad: ") + verified.startswith("bad: "), 64)
+        self.assertIn("decoded: none\n", verified)
+
+    def test_ranks_that_are_processes_count_a_bad_picture_once(self):
+        if os.environ.get("FEEDRATE_TORCH") != "ON":
+            self.skipTest("needs LibTorch")
+        name = self.pictures()[10]
+        self.cut(name, 300)
+        words = ("run", "--data", "jpeg", "--dataset", self.mine, "--input-size", "48")
+        words += ("--device", "cpu", "--gpus", "2", "--batch-size", "8", *SHORT, "--no-ceiling")
+        answer = self.call(*words, "--on-bad", "skip", "--min-steps", "8", "--json")
+        found = json.loads(answer.out)["bad_pictures"]
+        self.assertEqual((found["found"], found["drawn"], found["of"]), (1, 64, 64))
+        self.assertEqual(len(found["first"]), 1)
+
+    def test_what_cannot_be_read_is_told_from_what_is_bad(self):
+        broken, bad = self.pictures()[3:5]
+        os.remove(os.path.join(self.mine, broken))
+        os.symlink("/proc/self/mem", os.path.join(self.mine, broken))  # gives EIO
+        self.cut(bad, 300)
+        out = self.call("verify", self.mine, code=1).out
+        self.assertRegex(out, rf"(?m)^unreadable: {re.escape(broken)}: Input/output error; ")
+        self.assertRegex(out, rf"(?m)^bad: {re.escape(bad)}: ")
+        self.assertIn(" 0 damaged, 1 unreadable, 1 bad\n", out)
+        self.assertNotIn("checksum", out)
+
+    def test_run_verify_and_gen_find_the_same_files(self):
+        first, second, third = (os.path.join(self.mine, name) for name in self.pictures()[:3])
+        deep = os.path.join(self.mine, "class_001", "deep", "er")
+        os.makedirs(deep)
+        shutil.copy(first, os.path.join(deep, "a.JPEG"))
+        os.symlink(second, os.path.join(deep, "link.Jpg"))
+        os.mkdir(self.path("elsewhere"))
+        shutil.copy(third, self.path("elsewhere", "c.jpg"))
+        os.symlink(self.path("elsewhere"), os.path.join(deep, "folder"))
+        for name in (".hidden.jpg", "._macos.jpg"):
+            shutil.copy(first, os.path.join(deep, name))
+        os.mkdir(os.path.join(self.mine, ".hidden"))
+        shutil.copy(first, os.path.join(self.mine, ".hidden", "b.jpg"))
+        with open(os.path.join(self.mine, "class_000", "notes.txt"), "w", encoding="utf-8"):
+            pass
+        words = ("run", "--data", "jpeg", *self.words, *MIXED, *SHORT, "--no-ceiling", "--json")
+        count = json.loads(self.call(*words).out)["dataset"]["samples"]
+        self.assertGreaterEqual(count, 67, "what is hidden may be left out")
+        self.assertIn(f"{count} samples, ", self.call("verify", self.mine).out)
+        made = ("--format", "jpeg", "--image-size", "48", "--count", "0")
+        self.call("gen", self.path("made"), "--from", self.mine, *made)
+        self.assertIn(f"{count} samples, ", self.call("verify", self.path("made")).out)
 
     def test_a_picture_that_changes_during_the_run_is_named(self):
         process = self.start(
