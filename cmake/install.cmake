@@ -2,7 +2,7 @@
 # modules, the report's Python, the man page and the shells' completions.
 include(GNUInstallDirs)
 install(TARGETS feedrate RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-foreach(module IN ITEMS train hdf5 dali)
+foreach(module IN ITEMS train hdf5 dali opencv)
   if(TARGET feedrate_${module}_module)
     # Not in Debian's folder of an architecture: the program looks beside its own bin/.
     install(TARGETS feedrate_${module}_module LIBRARY DESTINATION lib/feedrate)

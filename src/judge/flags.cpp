@@ -507,7 +507,12 @@ Raised unseen_queue(const FlagFacts& facts, const FlagRule& rule) {
 }
 
 Raised lenient_decoder(const FlagFacts& facts, const FlagRule&) {
-  return raise_if(streams_by_dali(facts), "DALI trains on damaged JPEGs without a warning");
+  const plan::CellSettings& settings = facts.result.settings;
+  const bool by_opencv =
+      settings.decoder == codec::DecoderKind::opencv && settings.data == "jpeg" && settings.loads();
+  return raise_if(
+      streams_by_dali(facts) || by_opencv,
+      (by_opencv ? "OpenCV" : "DALI") + std::string(" decodes damaged JPEGs without an error"));
 }
 
 // It is missing, the driver does not hand it out, or no picture suits it.

@@ -50,7 +50,7 @@ class PictureReader {
   explicit PictureReader(const SampleRecipe& recipe)
       : storage_(storage::make_storage(*recipe.dataset)),
         names_(*recipe.dataset),
-        decoder_(recipe.format->make_decoder()) {
+        decoder_(codec::make_decoder(*recipe.format, recipe.decoder)) {
     if (recipe.reads) storage_->report_waits_to(recipe.reads->add());
   }
 

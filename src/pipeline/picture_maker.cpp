@@ -8,7 +8,7 @@ class PictureMaker : public SampleMaker {
  public:
   PictureMaker(const SampleRecipe& recipe, measure::StageTimer& timer)
       : recipe_(recipe),
-        decoder_(recipe.format->make_decoder()),
+        decoder_(codec::make_decoder(*recipe.format, recipe.decoder)),
         finisher_(recipe, timer),
         timer_(timer) {}
 

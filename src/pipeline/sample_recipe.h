@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "codec/codec.h"
+#include "codec/decoders.h"
 #include "measure/delays.h"
 #include "pipeline/augment.h"
 #include "pipeline/bad_samples.h"
@@ -21,7 +22,8 @@ class ExtraReads;
 // What samples are made of, the same for all workers of a rank. Outlives every source.
 struct SampleRecipe {
   const storage::DatasetVariant* dataset = nullptr;
-  const codec::Format* format = nullptr;  // null: precached tensors
+  const codec::Format* format = nullptr;                 // null: precached tensors
+  codec::DecoderKind decoder = codec::DecoderKind::own;  // of pictures, on the host
   bool raw_read = false;  // files are read and thrown away; what a batch holds means nothing
   storage::Io io;
   BatchSpec spec;

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "codec/codec.h"
+#include "codec/decoders.h"
 #include "device/default_device.h"
 #include "device/host_cost.h"
 #include "device/registry.h"
@@ -202,9 +203,10 @@ bool reads_through_page_cache(const Cell& cell) {
          !(by_engine(cell) && storage::find_io_engine(*cell["io"]).past_page_cache);
 }
 bool copies_batches(const Cell& cell) { return on_cuda(cell) && !cell.is("cache", "device"); }
-// Not whole pictures, for the device or for a cache of them, nor windows that are not resized.
+// Not whole pictures, for the device, for a cache of them or by a library, nor windows that are not
+// resized.
 bool decodes_windows(const Cell& cell) {
-  return is_jpeg(cell) && is_resized(cell) && !by_dali(cell) && !by_nvjpeg(cell) &&
+  return is_jpeg(cell) && is_resized(cell) && !by_dali(cell) && cell.is("decoder", "auto") &&
          !cell.is("augment-on", "device") && !cell.is("cache", "decoded");
 }
 
@@ -244,8 +246,12 @@ std::string transfer(const std::string& value, const Cell& cell) {
 std::string augment_on(const std::string& value, const Cell& cell) {
   return by_nvjpeg(cell) ? "device" : value;
 }
+// nvJPEG knows JPEGs alone, and a library its own formats.
 std::string decoder(const std::string& value, const Cell& cell) {
-  return value == "nvjpeg" && !is_jpeg(cell) ? "auto" : value;
+  if (value == "nvjpeg") return is_jpeg(cell) ? value : "auto";
+  const codec::Format* format = codec::find_picture_format(*cell["data"]);
+  const codec::DecoderKind kind = codec::decoder_kind_from(value);
+  return format && !codec::decodes(kind, *format) ? "auto" : value;
 }
 // A step on a CPU, which trains a few images/s with each core, then takes about as long whatever
 // the machine is. Of one image, batch normalisation may have one value per channel.
@@ -411,8 +417,10 @@ std::vector<Refusal> decoder_refusals() {
                  {{"cache", {"none"}, false}},
                  "it is about reading, which a cache spares",
                  "use --cache none"});
-  all.push_back(
-      {"raw-read", {{"loader", {"dali"}}}, "DALI decodes itself", "use --loader pool or batch"});
+  for (const std::string_view value : {"raw-read", "library", "opencv"}) {
+    all.push_back(
+        {value, {{"loader", {"dali"}}}, "DALI decodes itself", "use --loader pool or batch"});
+  }
   return all;
 }
 
@@ -791,7 +799,15 @@ Axes decode_axes() {
       {.name = "decoder",
        .help = "where pictures are decoded",
        .fallback = "auto",
-       .values = {{"auto", "by the loader's workers"},
+       .values = {{"auto",
+                   "by the loader's workers: common JPEGs and PNGs by feedrate's own decoders, no "
+                   "more of them than the crop needs"},
+                  {"library",
+                   "by the workers, whole pictures: JPEGs by libjpeg-turbo, PNGs by libspng, as "
+                   "torchvision's decode_image does (others: auto)"},
+                  {"opencv",
+                   "by the workers, whole pictures: JPEGs, PNGs and BMPs by OpenCV's imdecode, to "
+                   "BGR and from that to RGB (others: auto)"},
                   {"raw-read",
                    "nowhere: files are read and thrown away (emulated), so that the CPUs do not "
                    "hide the storage"},
@@ -805,6 +821,7 @@ Axes decode_axes() {
        .set =
            [](S& s, const std::string& v) {
              s.decode_on_device = v == "nvjpeg", s.raw_read = v == "raw-read";
+             s.decoder = codec::decoder_kind_from(v);
            },
        .label = kWhereUnusual,
        .refusals = decoder_refusals()},

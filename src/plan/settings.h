@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "codec/decoders.h"
 #include "codec/image.h"
 #include "codec/tensor.h"
 #include "device/accelerator.h"
@@ -34,6 +35,7 @@ struct CellSettings {
   pipeline::ResizeFilter filter = pipeline::ResizeFilter::antialias;
   bool augment_on_device = false, decode_on_device = false, decode_scale = false;
   int engine_share = 100;  // percent of a batch that the GPU's JPEG engine decodes
+  codec::DecoderKind decoder = codec::DecoderKind::own;  // on the host
   bool raw_read = false;
   std::string io = "buffered";
   int io_depth = 1;

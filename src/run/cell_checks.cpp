@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "codec/decoders.h"
 #include "pipeline/encoded_slot.h"
 #include "pipeline/loader.h"
 #include "run/cell_memory.h"
@@ -159,6 +160,7 @@ double check_cell(const plan::Cell& cell, const plan::CellSettings& settings,
   if (const pipeline::LoaderKind& loader = pipeline::find_loader_kind(settings.loader);
       loader.check)
     loader.check();
+  codec::check_decoder(settings.decoder);
   check_dataset(settings, *dataset);
   const auto part =
       part_of(*dataset, kept_samples(settings, dataset->samples.size(), options.most_cached));

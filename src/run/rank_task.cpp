@@ -23,6 +23,7 @@ std::shared_ptr<const pipeline::SampleRecipe> recipe_of(
   pipeline::SampleRecipe recipe{
       .dataset = &dataset,
       .format = settings.data == "tensor" ? nullptr : codec::find_picture_format(settings.data),
+      .decoder = settings.decoder,
       .raw_read = settings.raw_read,
       .io = io_of(settings),
       .spec = task.step.batch,

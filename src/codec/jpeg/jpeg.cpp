@@ -11,6 +11,7 @@
 #include "codec/jpeg/baseline.h"
 #include "codec/jpeg/errors.h"
 #include "codec/scratch.h"
+#include "codec/whole_picture.h"
 
 namespace feedrate::codec {
 namespace {
@@ -45,7 +46,8 @@ void cmyk_row_to_rgb(const std::uint8_t* cmyk, int width, std::uint8_t* rgb) {
 
 class JpegDecoder : public Decoder {
  public:
-  JpegDecoder() {
+  // `by_library`: libjpeg-turbo decodes all files.
+  explicit JpegDecoder(bool by_library) : by_library_(by_library) {
     info_.err = errors_.manager();
     progress_.progress_monitor = refuse_many_scans;
     errors_.guarded("libjpeg", [this] { create(); });
@@ -89,7 +91,7 @@ class JpegDecoder : public Decoder {
 
   // A window of the picture at 1/reduction of its size.
   PixelView decode_any(const Rect& window, int reduction) {
-    if (baseline_.decode(info_, window, reduction)) return baseline_.pixels();
+    if (!by_library_ && baseline_.decode(info_, window, reduction)) return baseline_.pixels();
     const bool four = info_.jpeg_color_space == JCS_CMYK || info_.jpeg_color_space == JCS_YCCK;
     const auto width =
         static_cast<std::size_t>(divided_up(static_cast<int>(info_.image_width), reduction));
@@ -127,6 +129,7 @@ class JpegDecoder : public Decoder {
     }
   }
 
+  const bool by_library_;
   jpeg_decompress_struct info_{};
   JpegErrors errors_;
   BaselineJpeg baseline_;
@@ -143,9 +146,13 @@ Format jpeg_format() {
           ".jpg",
           "JPEG, as ImageNet is stored; own decoder for baseline files, else libjpeg-turbo",
           false,
-          [] { return std::unique_ptr<Decoder>(std::make_unique<JpegDecoder>()); },
+          [] { return std::unique_ptr<Decoder>(std::make_unique<JpegDecoder>(false)); },
           encode_jpeg,
-          ".jpeg"};
+          ".jpeg",
+          [] {
+            return std::unique_ptr<Decoder>(
+                std::make_unique<WholePictureDecoder>(std::make_unique<JpegDecoder>(true)));
+          }};
 }
 
 }  // namespace feedrate::codec

@@ -4,6 +4,7 @@
 #include <spng.h>
 
 #include <cstring>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "codec/formats.h"
 #include "codec/png/common.h"
 #include "codec/scratch.h"
+#include "codec/whole_picture.h"
 
 namespace feedrate::codec {
 namespace {
@@ -45,11 +47,14 @@ void check_chunks(std::span<const std::byte> file, std::string_view name) {
 
 class PngDecoder : public Decoder {
  public:
+  // `by_library`: libspng decodes all files.
+  explicit PngDecoder(bool by_library) : by_library_(by_library) {}
+
   PixelSize open(std::span<const std::byte> encoded, std::string_view name) override {
     name_ = name;
     encoded_ = encoded;
     size_ = {};
-    const auto size = common_.open(encoded);
+    const auto size = by_library_ ? std::nullopt : common_.open(encoded);
     is_common_ = size.has_value();
     size_ = is_common_ ? *size : open_any();
     return size_;
@@ -117,6 +122,7 @@ class PngDecoder : public Decoder {
     }
   }
 
+  const bool by_library_;
   Context context_;
   CommonPng common_;
   std::string name_;
@@ -158,7 +164,11 @@ void encode_at(int level, const PixelView& pixels, std::vector<std::byte>& out) 
   out.assign(bytes, bytes + size);
 }
 
-std::unique_ptr<Decoder> make_decoder() { return std::make_unique<PngDecoder>(); }
+std::unique_ptr<Decoder> make_own_decoder() { return std::make_unique<PngDecoder>(false); }
+
+std::unique_ptr<Decoder> make_spng_decoder() {
+  return std::make_unique<WholePictureDecoder>(std::make_unique<PngDecoder>(true));
+}
 
 }  // namespace
 
@@ -167,10 +177,12 @@ Format png_format() {
           ".png",
           "PNG, deflated at --png-level; ISA-L and own unfiltering for common files, else libspng",
           true,
-          make_decoder,
+          make_own_decoder,
           [](const PixelView& pixels, const EncodeOptions& options, std::vector<std::byte>& out) {
             encode_at(options.png_level, pixels, out);
-          }};
+          },
+          {},
+          make_spng_decoder};
 }
 
 Format png0_format() {
@@ -178,10 +190,12 @@ Format png0_format() {
           ".png",
           "PNG at level 0: filtered and checksummed, not deflated",
           true,
-          make_decoder,
+          make_own_decoder,
           [](const PixelView& pixels, const EncodeOptions&, std::vector<std::byte>& out) {
             encode_at(0, pixels, out);
-          }};
+          },
+          {},
+          make_spng_decoder};
 }
 
 }  // namespace feedrate::codec

@@ -1,0 +1,76 @@
+// The decoder "opencv": OpenCV's imgcodecs bring forty libraries along, so what calls it is a
+// module (src/opencv).
+#include "codec/opencv.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+#include "codec/checks.h"
+#include "codec/opencv_module.h"
+#include "codec/scratch.h"
+
+namespace feedrate::codec {
+namespace {
+
+DecodeByOpencv* opencv_module() {
+  static const auto decode = reinterpret_cast<DecodeByOpencv*>(load_module(
+      {.file = "libfeedrate_opencv.so",
+       .symbol = kOpencvSymbol,
+       .option = "--decoder opencv",
+       .absent = "this build has no OpenCV that decodes",
+       .build_it = "install libopencv-imgcodecs-dev (scripts/bootstrap --opencv) and build again",
+       .find_libraries = "install OpenCV's imgcodecs (Debian, Ubuntu: libopencv-imgcodecs406 or a "
+                         "later number)",
+       .layout = kOpencvLayout}));
+  return decode;
+}
+
+class OpencvDecoder : public Decoder {
+ public:
+  // `header` says how large a picture is, before OpenCV allocates anything.
+  explicit OpencvDecoder(std::unique_ptr<Decoder> header)
+      : decode_(opencv_module()), header_(std::move(header)) {}
+
+  PixelSize open(std::span<const std::byte> encoded, std::string_view name) override {
+    name_ = name;
+    encoded_ = encoded;
+    size_ = {};
+    size_ = header_->open(encoded, name);
+    return size_;
+  }
+
+  DecodedWindow decode(const Rect& window, int /*reduction*/) override {
+    check_window(window, size_, name_);
+    const PixelSize size = std::exchange(size_, {});  // once per open(), even if decode() fails
+    grow(pixels_, 3 * static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height));
+    if (!decode_(encoded_, size, pixels_.data())) refuse_picture(name_, "OpenCV cannot decode it");
+    return DecodedWindow(window_of(packed_view(pixels_.data(), size), window));
+  }
+
+ private:
+  DecodeByOpencv* decode_;
+  std::unique_ptr<Decoder> header_;
+  std::string name_;
+  std::span<const std::byte> encoded_;
+  PixelSize size_;  // of the open picture; empty when there is none
+  Scratch pixels_;
+};
+
+}  // namespace
+
+bool opencv_decodes(const Format& format) {
+  constexpr std::array<std::string_view, 4> kRead = {"jpeg", "png", "png0", "bmp"};
+  return std::ranges::find(kRead, format.name) != kRead.end();
+}
+
+void check_opencv() { opencv_module(); }
+
+std::unique_ptr<Decoder> make_opencv_decoder(const Format& format) {
+  // The library's decoder looks at a header alone; ours compares a PNG's checksums as well.
+  return std::make_unique<OpencvDecoder>(format.make_library_decoder ? format.make_library_decoder()
+                                                                     : format.make_decoder());
+}
+
+}  // namespace feedrate::codec
