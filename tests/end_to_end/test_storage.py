@@ -8,7 +8,7 @@ import re
 import shutil
 
 from forbidden import forbid
-from program import SHORT, ProgramTest, main
+from program import CELL, SHORT, ProgramTest, main, program
 
 MIXED = ("--image-size", "mixed")
 IO_URING_SETUP = 425  # the same number on every architecture
@@ -43,8 +43,35 @@ class WaysToRead(ProgramTest):
         self.assertRegex(answer.out, r"reads +[\d,]+ files/s, \d+ MB/s; each [\d.]+ ms median")
         self.assertNotIn("decode 0", answer.out)
 
+    def test_a_library_decodes_whole_pictures(self):
+        for data in ("jpeg", "png"):
+            with self.subTest(data):
+                record = self.record("--decoder", "library", data=data)
+                self.assertEqual(record["cell"]["decoder"], "library")
+                self.assertIsNone(record["cell"]["decode-scale"])
+                made = {stage["name"]: stage["items"] for stage in record["stages"]}
+                self.assertGreater(made["decode"], 0)
+        self.assertIn(", decoder library", self.run_cell("--decoder", "library").out)
+
+    def test_opencv_decodes_or_says_what_is_missing(self):
+        module = os.path.join(os.path.dirname(program()), "..", "lib", "libfeedrate_opencv.so")
+        if os.path.exists(module):
+            record = self.record("--decoder", "opencv")
+            self.assertEqual(record["cell"]["decoder"], "opencv")
+            self.assertIn("lenient_decoder", [flag["name"] for flag in record["flags"]])
+        else:
+            self.refused(
+                *("run", "--data", "jpeg", "--dataset", self.data, *CELL, *SHORT),
+                *("--decoder", "opencv"),
+                names=["--decoder opencv", "libopencv-imgcodecs-dev", "build again"],
+                code=1,
+                talk=True,
+            )
+
     def test_what_cannot_be_combined_is_refused(self):
         for words, names in (
+            (["--decoder", "library", "--loader", "dali"], ["library", "--loader pool"]),
+            (["--decoder", "libjpeg"], ["--decoder libjpeg", "library", "opencv", "raw-read"]),
             (["--io", "direct", "--io-depth", "2"], ["--io direct", "uring-direct"]),
             (["--io", "fast"], ["--io fast", "buffered"]),
             (["--io-depth", "0"], ["--io-depth 0", "1 to 1024"]),

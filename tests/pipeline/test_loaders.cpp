@@ -291,6 +291,18 @@ TEST_F(Loaders, PngHasTheSamePixelsAsJpeg) {
   EXPECT_EQ(pixels(*png, {kBatch, kInput, codec::Dtype::uint8}, 6), a);
 }
 
+TEST_F(Loaders, ALibrarysWholeDecodeGivesTheSameBatches) {
+  for (const char* data : {"jpeg", "png"}) {
+    pipeline::LoaderOptions o = options(data, 2);
+    const auto expected =
+        pixels(*pipeline::make_loader("pool", o), {kBatch, kInput, codec::Dtype::uint8}, 6);
+    o.recipe.decoder = codec::DecoderKind::library;
+    EXPECT_EQ(pixels(*pipeline::make_loader("pool", o), {kBatch, kInput, codec::Dtype::uint8}, 6),
+              expected)
+        << data;
+  }
+}
+
 // Half the size from the decoder, the rest by the resize: the same picture, at the same place.
 TEST_F(Loaders, ReducedDecodingMovesNothing) {
   const TemporaryFolder large;

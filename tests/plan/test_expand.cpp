@@ -448,6 +448,36 @@ TEST(Cell, DecodingOnTheGpuMeansAugmentingThere) {
   }
 }
 
+// No crop is decoded smaller then. Formats that a library does not decode, `auto` does.
+TEST(Cell, LibrariesDecodeWholePictures) {
+  EXPECT_EQ(plan::settings_of(plan::expand({{"data", {"jpeg"}}})[0]).decoder,
+            codec::DecoderKind::own);
+  for (const auto& [value, kind] : {std::pair{"library", codec::DecoderKind::library},
+                                    {"opencv", codec::DecoderKind::opencv}}) {
+    const plan::Cell cell =
+        plan::expand({{"data", {"jpeg"}}, {"decoder", {value}}, {"decode-scale", {"on"}}})[0];
+    EXPECT_EQ(cell["decoder"], value);
+    EXPECT_FALSE(cell["decode-scale"]);
+    EXPECT_TRUE(cell["resize-filter"]);
+    EXPECT_NE(cell.label().find(std::string(", decoder ") + value), std::string::npos)
+        << cell.label();
+    const plan::CellSettings settings = plan::settings_of(cell);
+    EXPECT_EQ(settings.decoder, kind);
+    EXPECT_FALSE(settings.raw_read || settings.decode_on_device);
+    const auto cells = [&](const std::vector<std::string>& data) {
+      return plan::expand({{"data", data}, {"decoder", {"auto", value}}}).size();
+    };
+    EXPECT_EQ(cells({"jpeg", "png", "png0"}), 6u) << value;
+    EXPECT_EQ(cells({"npy", "npz", "raw", "tensor", "synthetic"}), 5u) << value;
+    EXPECT_EQ(cells({"bmp"}), kind == codec::DecoderKind::opencv ? 2u : 1u);
+    EXPECT_EQ(plan::expand({{"data", {"npy"}}, {"decoder", {value}}})[0]["decoder"], "auto");
+    EXPECT_THROW(plan::expand({{"data", {"jpeg"}}, {"decoder", {value}}, {"loader", {"dali"}}}),
+                 UsageError);
+    EXPECT_NO_THROW(plan::expand(
+        {{"data", {"jpeg"}}, {"decoder", {value}}, {"cache", {"encoded", "decoded", "discard"}}}));
+  }
+}
+
 // A cell says in full how its step runs, but for a GPU, which finds it out: two GPUs' cells are the
 // same one. Options that do not concern the device are null.
 TEST(Cell, StepOptionsAreThoseOfTheDevice) {

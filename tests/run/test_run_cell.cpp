@@ -11,7 +11,10 @@
 #include "measure/clock.h"
 #include "measure/mounts.h"
 #include "plan/expand.h"
+#include "plan/settings.h"
 #include "run/cell_runner.h"
+#include "run/rank_task.h"
+#include "storage/dataset.h"
 #include "tests/support.h"
 
 namespace feedrate::tests {
@@ -319,6 +322,31 @@ TEST_F(RunCell, AutoIsWarmWhereTheFilesFit) {
   EXPECT_EQ(cache.scope, measure::is_served(cache.file_system) ? "client" : "host");
   EXPECT_NE(cache.file_system, "");
   EXPECT_GT(cache.memory_bytes, 0u);
+}
+
+TEST_F(RunCell, TheCellsDecoderIsThatOfItsSamples) {
+  const storage::DatasetVariant dataset = storage::open_dataset(folder_.path(), "jpeg/32x32");
+  for (const auto& [value, kind] : {std::pair{"auto", codec::DecoderKind::own},
+                                    {"library", codec::DecoderKind::library},
+                                    {"opencv", codec::DecoderKind::opencv}}) {
+    const plan::CellSettings settings =
+        plan::settings_of(cell({{"data", {"jpeg"}}, {"decoder", {value}}}));
+    const run::RankTask task =
+        run::make_rank_task(settings, options_, registry_, &dataset, {}, {}, {});
+    ASSERT_TRUE(task.recipe);
+    EXPECT_EQ(task.recipe->decoder, kind) << value;
+  }
+}
+
+TEST_F(RunCell, ALibraryDecodesForEachCache) {
+  for (const char* cache : {"none", "decoded", "sample"}) {
+    const run::CellResult result =
+        run(cell({{"data", {"jpeg"}}, {"decoder", {"library"}}, {"cache", {cache}}}));
+    ASSERT_EQ(result.status, run::Status::ok) << cache << ": " << result.error;
+    EXPECT_EQ(result.cell["decoder"], "library");
+    EXPECT_EQ(result.measurement->stages[measure::Stage::decode].items > 0,
+              cache == std::string("none"));
+  }
 }
 
 // Images per second are files per second, whoever reads them.
