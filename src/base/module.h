@@ -14,7 +14,8 @@ constexpr std::uint64_t layout_of() {
 }
 
 // A part of the program in a shared object of its own, loaded when it is asked for: what it needs
-// is large, slow to load, or not installed everywhere. Training, DALI and HDF5 are modules.
+// is large, slow to load, or not installed everywhere. Training, DALI, HDF5 and OpenCV's
+// decoders are modules.
 struct Module {
   const char* file;    // in lib/feedrate/ or lib/ beside the program's bin/, or beside the program
   const char* symbol;  // the one function that it exports, C linkage

@@ -63,8 +63,8 @@ struct Format {
   void (*encode)(const PixelView& pixels, const EncodeOptions& options,
                  std::vector<std::byte>& out);
   std::string_view other_extension{};  // that files of other programs have, too; empty: none
-  // By the library that most programs use, and by nothing of ours: whole pictures at their own
-  // size, as torchvision's decode_image decodes them. Null: no library is needed for the format.
+  // By a common library and nothing of ours: whole pictures at their own size, as most programs
+  // decode them. Null: the format needs no library.
   std::unique_ptr<Decoder> (*make_library_decoder)() = nullptr;
 };
 

@@ -803,11 +803,11 @@ Axes decode_axes() {
                    "by the loader's workers: common JPEGs and PNGs by feedrate's own decoders, no "
                    "more of them than the crop needs"},
                   {"library",
-                   "by the workers, whole pictures: JPEGs by libjpeg-turbo, PNGs by libspng, as "
-                   "torchvision's decode_image does (others: auto)"},
+                   "by the workers, whole pictures: JPEGs by libjpeg-turbo, as torchvision's "
+                   "decode_image; PNGs by libspng (others: auto)"},
                   {"opencv",
-                   "by the workers, whole pictures: JPEGs, PNGs and BMPs by OpenCV's imdecode, to "
-                   "BGR and from that to RGB (others: auto)"},
+                   "by the workers, whole pictures: JPEGs, PNGs and BMPs by OpenCV's imdecode, "
+                   "from BGR to RGB (others: auto)"},
                   {"raw-read",
                    "nowhere: files are read and thrown away (emulated), so that the CPUs do not "
                    "hide the storage"},
