@@ -13,6 +13,7 @@
 #include "cli/plant_option.h"
 #include "cli/quantity.h"
 #include "ledger/rounds_file.h"
+#include "session/decoder_comparison.h"
 #include "session/diagnosis_session.h"
 #include "session/ranks.h"
 #include "session/session.h"
@@ -23,6 +24,8 @@ namespace feedrate::cli {
 namespace {
 
 constexpr double kBudget = 120;  // s
+// Shorter budgets leave out what a library's decoder would give, which takes some seconds more.
+constexpr double kBudgetOfComparison = 60;  // s
 // Samples that a rung's cache keeps: each run fills it anew.
 constexpr std::size_t kMostCached = 512;
 
@@ -88,7 +91,13 @@ int diagnose(CLI::App& app, DiagnoseCommand& command) {
                                        .resume = command.resume,
                                        .is_tried = command.is_tried},
                                       session, cell, print);
-  return diagnosis.run();
+  const int code = diagnosis.run();
+  const bool compares =
+      code == 0 && !command.json && command.plants.empty() && !session.is_stopped();
+  if (!compares || budget_s < kBudgetOfComparison) return code;
+  if (const auto rates = session::compare_decoders(session, cell))
+    text::print_decoder_rates(cell, *rates);
+  return code;
 }
 
 }  // namespace

@@ -1,4 +1,6 @@
+#include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -7,9 +9,11 @@
 #include "cli/options.h"
 #include "cli/quantity.h"
 #include "cli/small_dataset.h"
+#include "session/decoder_comparison.h"
 #include "session/ranks.h"
 #include "session/session.h"
 #include "session/step_files.h"
+#include "text/decoder_text.h"
 #include "text/live_run.h"
 #include "text/live_watcher.h"
 
@@ -29,6 +33,20 @@ bool names_nothing(const RunCommand& command) {
   const session::ExperimentOptions& typed = command.experiment;
   return !names_cells(typed) && typed.data.empty() && typed.trace.empty() &&
          command.record_steps.empty();
+}
+
+// What a library's decoder would give is measured beside runs for a person, of usual length.
+bool compares_decoders(const RunCommand& command, bool has_launcher) {
+  const session::ExperimentOptions& typed = command.experiment;
+  return !command.no_ceiling && !has_launcher && typed.trace.empty() &&
+         command.record_steps.empty() && !typed.run.plant &&
+         typed.run.limits.min_seconds >= session::kComparedSeconds;
+}
+
+void say_decoders(session::Session& session, const plan::Cell& cell, bool are_compared) {
+  std::optional<session::DecoderRates> rates;
+  if (are_compared) rates = session::compare_decoders(session, cell);
+  std::fputs(text::decoder_lines(cell, rates).c_str(), stdout);
 }
 
 int run(CLI::App& app, RunCommand& command) {
@@ -60,6 +78,8 @@ int run(CLI::App& app, RunCommand& command) {
   live.refuse_a_failed_ceiling();
   if (outcome.interrupted) watcher.warns("interrupted");
   const bool all_well = outcome.ok == plan.size() && !live.lacks_its_trace();
+  if (all_well && !command.json)
+    say_decoders(session, cell, compares_decoders(command, launch.has_value()));
   return session.exit_code(all_well ? 0 : 1);
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "ledger/record_json.h"
+#include "text/decoder_text.h"
 #include "text/quotable.h"
 #include "text/result_text.h"
 
@@ -254,6 +255,11 @@ std::string heading(const ledger::DiagnosisOf& of) {
   return label + " on " + of.device;
 }
 
+std::string decoder_paragraph(const plan::Cell& cell) {
+  const std::string decoder = decoder_text(plan::settings_of(cell));
+  return decoder.empty() ? "" : paragraph(2, "decoder: " + decoder);
+}
+
 // `seconds`: 0 where nothing was measured.
 std::string rounds_text(std::size_t rounds, double seconds) {
   std::string text = format("%zu round%s", rounds, rounds == 1 ? "" : "s");
@@ -272,6 +278,7 @@ std::string diagnosis_text(const session::DiagnosisAnswer& answer) {
   const judge::Finding& f = diagnosis.finding;
   const std::size_t rounds = evidence.rounds.size();
   return wrapped_line(do_not_quote_line(of.seen.flags, of.seen.runs)) + paragraph(0, heading(of)) +
+         decoder_paragraph(of.cell) +
          paragraph(0, f.sentence + noise_text(of.seen.flags, of.seen.runs)) + confidence_text(f) +
          agreement_text(f, !diagnosis.slopes.empty()) +
          ladder_text(evidence, diagnosis, of.seen.left_out) +
@@ -282,6 +289,11 @@ std::string diagnosis_text(const session::DiagnosisAnswer& answer) {
 }
 
 }  // namespace
+
+void print_decoder_rates(const plan::Cell& cell, const session::DecoderRates& rates) {
+  std::fputs(paragraph(0, "the loader " + loader_text(cell["data"].value(), rates)).c_str(),
+             stdout);
+}
 
 void print_diagnosis(bool as_json, const session::DiagnosisAnswer& answer) {
   if (as_json) {

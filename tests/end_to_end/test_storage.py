@@ -53,6 +53,28 @@ class WaysToRead(ProgramTest):
                 self.assertGreater(made["decode"], 0)
         self.assertIn(", decoder library", self.run_cell("--decoder", "library").out)
 
+    def test_a_run_says_what_decodes_and_what_a_library_would_give(self):
+        """The second only where a run is long enough for two more windows beside it."""
+        words = ("run", "--data", "jpeg", "--dataset", self.data, *CELL)
+        words += ("--warmup-seconds", "0.05", "--min-seconds", "2")
+        own = r"(?m)^  decoder    feedrate's own, which skips what lies outside the crop$"
+        alone = (
+            r"(?m)^  loader     alone on this machine, 2 s each: [\d,.]+ img/s with libjpeg-turbo "
+            r"and a whole decode; [\d,.]+ img/s with feedrate's own decoder$"
+        )
+        answer = self.call(*words, "-o", self.path("out"))
+        self.assertRegex(answer.out, own)
+        # Beside a busy neighbour there is no such rate: then the reason is said.
+        spoilt = r"|the loader alone was not compared with a library's decoder: something else"
+        self.assertRegex(answer.out + answer.err, alone + spoilt)
+        self.assertEqual({r["cell"]["decoder"] for r in self.ledger("out")}, {"auto"})
+        self.assertNotRegex(self.call(*words, "--no-ceiling").out, "(?m)^  loader ")
+        answer = self.run_cell()
+        self.assertRegex(answer.out, own)
+        self.assertNotRegex(answer.out, "(?m)^  loader ")
+        answer = self.run_cell("--decoder", "library")
+        self.assertRegex(answer.out, r"(?m)^  decoder    libjpeg-turbo, whole pictures$")
+
     def test_opencv_decodes_or_says_what_is_missing(self):
         module = os.path.join(os.path.dirname(program()), "..", "lib", "libfeedrate_opencv.so")
         if os.path.exists(module):

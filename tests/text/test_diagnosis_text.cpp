@@ -42,6 +42,10 @@ TEST(DiagnosisText, WhatNobodyMeasuredHasNoNumber) {
   EXPECT_THAT(text, Not(HasSubstr("50 %"))) << text;
 }
 
+TEST(DiagnosisText, SaysWhichDecoderWasMeasured) {
+  EXPECT_THAT(printed({}), HasSubstr("decoder: feedrate's own, which skips what lies outside"));
+}
+
 TEST(DiagnosisText, OnePairIsNoLikelihood) {
   MadeUpEvidence made_up;
   made_up.evidence.rounds[0].pairs = {
