@@ -38,7 +38,7 @@ bool names_nothing(const RunCommand& command) {
 // What a library's decoder would give is measured beside runs for a person, of usual length.
 bool compares_decoders(const RunCommand& command, bool has_launcher) {
   const session::ExperimentOptions& typed = command.experiment;
-  return !command.no_ceiling && !has_launcher && typed.trace.empty() &&
+  return !command.no_ceiling && !has_launcher && !typed.quiet && typed.trace.empty() &&
          command.record_steps.empty() && !typed.run.plant &&
          typed.run.limits.min_seconds >= session::kComparedSeconds;
 }
