@@ -1,3 +1,4 @@
+#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <utility>
@@ -6,6 +7,7 @@
 #include "base/error.h"
 #include "cli/cells.h"
 #include "cli/commands.h"
+#include "cli/go_on.h"
 #include "cli/options.h"
 #include "cli/quantity.h"
 #include "ledger/resume.h"
@@ -56,10 +58,23 @@ void check_output(const SweepCommand& command) {
                 "choose another folder: -o DIR");
 }
 
+// `sweep -o DIR --resume` alone goes on as what the folder's sweep was. Returns where that named no
+// cells either.
+void go_on(const CLI::App& app, const SweepCommand& command) {
+  check_output(command);
+  const ledger::Arguments words = command_to_go_on(app, command.experiment.output);
+  if (words.empty()) return;
+  if (!command.experiment.quiet)
+    std::fprintf(stderr, "feedrate: going on: %s\n", ledger::shell_line(words).c_str());
+  become(words);
+}
+
 int sweep(CLI::App& app, SweepCommand& command) {
   session::ExperimentOptions& experiment = command.experiment;
   const run::RunOptions& run = experiment.run;
+  const bool is_named = names_cells(experiment);  // before a launcher's ranks name --gpus
   const auto launch = session::find_launch(experiment);
+  if (command.resumes() && !is_named) go_on(app, command);
   const std::vector<plan::Cell> cells = cells_of(app, experiment);
   const bool is_precise = command.precision.is_asked();
   if (command.repetitions == 0) command.repetitions = is_precise ? plan::Precision{}.pilot : 1;

@@ -5,9 +5,11 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <utility>
 
 #include "base/whole_file.h"
 #include "ledger/record_json.h"
+#include "ledger/resume.h"
 
 namespace feedrate::ledger {
 namespace {
@@ -43,14 +45,35 @@ Json read_plan(const std::filesystem::path& path) {
              : Json{{"schema", kPlanSchema}, {"cells", Json::object()}, {"sweeps", Json::array()}};
 }
 
+std::vector<std::string> words_of(const Json& sweep) {
+  const Json typed = sweep.value("command", Json());
+  const auto is_word = [](const Json& word) { return word.is_string(); };
+  if (!typed.is_array() || !std::ranges::all_of(typed, is_word)) return {};
+  return typed.get<std::vector<std::string>>();
+}
+
+plan::Role role_of(const Json& run) {
+  if (run[1] == plan::name_of(plan::Role::cell)) return plan::Role::cell;
+  return run[3] == 0 ? plan::Role::opening_ceiling : plan::Role::closing_ceiling;
+}
+
+bool lacks_a_run(const Json& cells, const Json& sweep, const std::vector<Json>& records) {
+  std::vector<plan::PlannedRun> runs;
+  for (const Json& run : sweep["runs"])
+    runs.push_back({.cell = cell_from(cells.at(run[0].get<std::string>())),
+                    .role = role_of(run),
+                    .repetition = run[2].get<int>()});
+  return !missing_of(std::move(runs), records).empty();
+}
+
 void replace(const std::filesystem::path& path, const Json& plan) {
-  write_whole_file(path, plan.dump() + "\n", true);
+  write_whole_file(path, to_line(plan) + "\n", true);
 }
 
 }  // namespace
 
 void keep_plan(const std::filesystem::path& folder, const std::vector<plan::PlannedRun>& plan,
-               std::size_t records) {
+               std::size_t records, const std::vector<std::string>& command) {
   const std::filesystem::path path = folder / "plan.json";
   // An earlier plan is dropped if nothing of it was measured.
   Json kept = read_plan(records == 0 ? std::filesystem::path() : path);
@@ -68,8 +91,26 @@ void keep_plan(const std::filesystem::path& folder, const std::vector<plan::Plan
   }
   const bool ended = kept.erase("ended") > 0;
   if (runs.empty() && !ended) return;
-  if (!runs.empty()) kept["sweeps"].push_back({{"records", records}, {"runs", std::move(runs)}});
+  if (!runs.empty()) {
+    Json sweep = {{"records", records}, {"runs", std::move(runs)}};
+    if (!command.empty()) sweep["command"] = command;
+    kept["sweeps"].push_back(std::move(sweep));
+  }
   replace(path, kept);
+}
+
+std::vector<std::string> planned_command(const std::filesystem::path& folder,
+                                         const std::vector<Json>& records) {
+  const Json kept = read_plan(folder / "plan.json");
+  std::vector<std::string> last;
+  for (std::size_t i = kept["sweeps"].size(); i-- > 0;) {
+    const Json& sweep = kept["sweeps"][i];
+    std::vector<std::string> words = words_of(sweep);
+    if (words.empty()) continue;
+    if (lacks_a_run(kept["cells"], sweep, records)) return words;
+    if (last.empty()) last = std::move(words);
+  }
+  return last;
 }
 
 std::set<std::string> planned_cells(const std::filesystem::path& folder, int repetition) {

@@ -210,10 +210,7 @@ Reproduction reproduction_of(const std::vector<Json>& records, const std::string
                      "the pictures come from a folder, which has to be there and hold the same"));
       }
     }
-    Arguments words = environment["command"].get<Arguments>();
-    std::erase_if(words, [](const std::string& word) {
-      return word == "--dry-run" || word == "--resume" || word == "--force-resume";
-    });
+    const Arguments words = first_typed(environment["command"].get<Arguments>());
     if (!add_once(typed, words)) continue;
     const std::string config = environment.contains("config") && environment["config"].is_string()
                                    ? environment["config"].get<std::string>()
@@ -238,6 +235,13 @@ Reproduction reproduction_of(const std::vector<Json>& records, const std::string
     reproduction.configs.push_back(config);
   }
   return reproduction;
+}
+
+Arguments first_typed(Arguments words) {
+  std::erase_if(words, [](const std::string& word) {
+    return word == "--dry-run" || word == "--resume" || word == "--force-resume";
+  });
+  return words;
 }
 
 std::string shell_line(const Arguments& words) {

@@ -34,6 +34,10 @@ Reproduction reproduction_of(const std::vector<nlohmann::ordered_json>& records,
 // may do, numbers and bytes decide, and what is returned says so; else it is empty.
 std::string check_same(const MeasuredData& data);
 
+// What a command was before somebody went on with it, or tried it: without --resume,
+// --force-resume and --dry-run.
+Arguments first_typed(Arguments words);
+
 // Quoted for a POSIX shell.
 std::string shell_line(const Arguments& words);
 

@@ -140,6 +140,10 @@ void Session::open_ledger(const std::vector<plan::PlannedRun>& plan, bool resume
   ledger::keep_axes(options_.output);
 }
 
+std::vector<std::string> Session::command() const {
+  return sources_.at(options_.run.data).environment.at("command").get<std::vector<std::string>>();
+}
+
 std::vector<plan::PlannedRun> Session::missing(const std::vector<plan::PlannedRun>& plan) const {
   return ledger_ ? ledger::missing_of(plan, ledger_->records()) : plan;
 }

@@ -68,6 +68,9 @@ class Session {
   // How what is measured now differs from the ledger's records, see resume.h.
   const std::vector<std::string>& differences() const { return differences_; }
 
+  // What was typed behind the program's name, as the records have it. After open_ledger().
+  std::vector<std::string> command() const;
+
   // The runs of the plan that the ledger lacks.
   std::vector<plan::PlannedRun> missing(const std::vector<plan::PlannedRun>& plan) const;
 

@@ -96,7 +96,7 @@ class Sweep {
   SweepOutcome run(std::vector<plan::PlannedRun> plan) {
     while (!plan.empty() && !ended_) {
       if (const ledger::Ledger* ledger = session_.ledger())
-        ledger::keep_plan(session_.options().output, plan, ledger->size());
+        ledger::keep_plan(session_.options().output, plan, ledger->size(), session_.command());
       const std::vector<plan::PlannedRun> missing = session_.missing(plan);
       outcome_.planned += plan.size();
       outcome_.skipped += plan.size() - missing.size();

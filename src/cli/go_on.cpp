@@ -1,0 +1,137 @@
+#include "cli/go_on.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/supervised_process.h"
+#include "ledger/ledger.h"
+#include "ledger/plan_file.h"
+#include "plan/axes.h"
+
+namespace feedrate::cli {
+namespace {
+
+using ledger::Arguments;
+
+bool takes_value(const CLI::Option& option) { return option.get_type_size() != 0; }
+
+// "--output", "-o": the value is the next word.
+bool is_name_of(const CLI::Option& option, const std::string& word) {
+  const auto is = [&](const std::string& dashes, const std::vector<std::string>& names) {
+    return std::ranges::any_of(names, [&](const auto& name) { return word == dashes + name; });
+  };
+  return is("--", option.get_lnames()) || is("-", option.get_snames());
+}
+
+// That, or with the value in it: "--output=DIR", "-oDIR".
+bool names(const std::string& word, const CLI::Option& option) {
+  const auto begins = [&](const std::string& begin) { return word.starts_with(begin); };
+  const auto with_value = [&](const std::string& name) { return begins("--" + name + "="); };
+  const auto joined = [&](const std::string& name) { return begins("-" + name); };
+  return is_name_of(option, word) || std::ranges::any_of(option.get_lnames(), with_value) ||
+         (takes_value(option) && std::ranges::any_of(option.get_snames(), joined));
+}
+
+bool has(const Arguments& words, const CLI::Option& option) {
+  return std::ranges::any_of(words, [&](const auto& word) { return names(word, option); });
+}
+
+// Whether the words give the option this value, and once.
+bool has(const Arguments& words, const CLI::Option& option, const std::string& value) {
+  const auto of_it = [&](const std::string& word) { return names(word, option); };
+  const auto found = std::ranges::find_if(words, of_it);
+  if (found == words.end() || std::ranges::count_if(words, of_it) > 1) return false;
+  return is_name_of(option, *found) ? found + 1 != words.end() && found[1] == value
+                                    : found->ends_with("=" + value);
+}
+
+// An axis may have several values behind it.
+void take_out(Arguments& words, const CLI::Option& option) {
+  for (auto word = words.begin(); word != words.end();) {
+    if (!names(*word, option)) {
+      ++word;
+      continue;
+    }
+    auto end = word + 1;
+    if (takes_value(option) && is_name_of(option, *word))
+      while (end != words.end() && !end->starts_with("-")) ++end;
+    word = words.erase(word, end);
+  }
+}
+
+// What was typed now counts; what says the same stays where it is, and the command as it was.
+void lay_over(Arguments& words, const CLI::Option& option) {
+  for (const CLI::Option* other : option.get_excludes()) take_out(words, *other);
+  const std::string name = "--" + option.get_lnames().front();
+  const std::vector<std::string>& values = option.results();
+  if (!takes_value(option)) {
+    if (!has(words, option)) words.push_back(name);
+  } else if (values.size() != 1 || !has(words, option, values.front())) {
+    take_out(words, option);
+    for (const std::string& value : values) words.insert(words.end(), {name, value});
+  }
+}
+
+bool names_cells(const Arguments& words, const CLI::App& command) {
+  const auto is_there = [&](const std::string& name) {
+    const CLI::Option* option = command.get_option_no_throw("--" + name);
+    return option && has(words, *option);
+  };
+  return is_there("config") || std::ranges::any_of(plan::axis_names(), is_there);
+}
+
+// What ledger::Anonymizer writes in place of a path.
+bool is_hidden(const std::string& word) {
+  constexpr const char* kHidden[] = {"DATASET", "CONFIG", "TRACE"};
+  return std::ranges::any_of(kHidden, [&](const std::string& name) {
+    return word == name || word.find("=" + name) != std::string::npos;
+  });
+}
+
+void check_paths_are_known(const Arguments& words, const std::filesystem::path& folder) {
+  if (std::ranges::find(words, "--anonymize") == words.end()) return;
+  const auto hidden = std::ranges::find_if(words, is_hidden);
+  if (hidden == words.end()) return;
+  const bool is_dataset = hidden->ends_with("DATASET");
+  throw UsageError(folder.string(), "keeps no paths (--anonymize), nor that of what it read",
+                   is_dataset ? "say which dataset goes on: --dataset DIR"
+                              : "type the sweep's own options again, and --resume");
+}
+
+}  // namespace
+
+Arguments command_to_go_on(const CLI::App& typed, const std::filesystem::path& folder) {
+  const std::filesystem::path file = folder / "ledger.jsonl";
+  ledger::LedgerText ledger;
+  if (std::filesystem::exists(file)) ledger = ledger::read_ledger(file);
+  Arguments words = ledger::first_typed(ledger::planned_command(folder, ledger.records));
+  if (words.empty())
+    throw UsageError(folder.string(), "holds no plan.json that says which sweep goes on",
+                     "type the sweep's own options again, and --resume");
+  if (words.front() != "sweep")
+    throw UsageError(folder.string(),
+                     "holds a `feedrate " + words.front() + "`, which `sweep` does not go on with",
+                     "choose another folder: -o DIR");
+  if (!names_cells(words, typed)) return {};
+  for (const CLI::Option* option : typed.get_options())
+    if (option->count() > 0) lay_over(words, *option);
+  check_paths_are_known(words, folder);
+  return words;
+}
+
+void become(Arguments words) {
+  words.insert(words.begin(), "feedrate");
+  const std::vector<char*> arguments = exec_arguments(words);
+  std::fflush(nullptr);
+  execv("/proc/self/exe", arguments.data());
+  throw Error("feedrate", std::strerror(errno));
+}
+
+}  // namespace feedrate::cli
