@@ -58,8 +58,8 @@ void check_output(const SweepCommand& command) {
                 "choose another folder: -o DIR");
 }
 
-// `sweep -o DIR --resume` alone goes on as what the folder's sweep was. Returns where that named no
-// cells either.
+// `sweep -o DIR --resume` alone goes on as what the folder's sweep was. Returns where that had no
+// other options either.
 void go_on(const CLI::App& app, const SweepCommand& command) {
   check_output(command);
   const ledger::Arguments words = command_to_go_on(app, command.experiment.output);
@@ -120,8 +120,10 @@ CommandEntry add_sweep(CLI::App& program) {
                   "repetitions of every cell, interleaved; 6 or more to publish")
       ->default_str("1");
   add_precision_options(*app, command->precision);
-  app->add_flag("--resume", command->resume,
-                "add what is missing to a ledger that already holds records");
+  app->add_flag(
+      "--resume", command->resume,
+      "add what is missing to a ledger that already holds records; with -o alone, as its sweep "
+      "was");
   app->add_flag("--force-resume", command->force_resume,
                 "like --resume, even where program, machine, storage, limits, seed or data differ "
                 "from the ledger's; flags what it adds");

@@ -13,7 +13,6 @@
 #include "base/supervised_process.h"
 #include "ledger/ledger.h"
 #include "ledger/plan_file.h"
-#include "plan/axes.h"
 
 namespace feedrate::cli {
 namespace {
@@ -79,12 +78,11 @@ void lay_over(Arguments& words, const CLI::Option& option) {
   }
 }
 
-bool names_cells(const Arguments& words, const CLI::App& command) {
-  const auto is_there = [&](const std::string& name) {
-    const CLI::Option* option = command.get_option_no_throw("--" + name);
-    return option && has(words, *option);
-  };
-  return is_there("config") || std::ranges::any_of(plan::axis_names(), is_there);
+// Whether the words have options that were not typed.
+bool say_more(const Arguments& words, const CLI::App& typed) {
+  return std::ranges::any_of(typed.get_options(), [&](const CLI::Option* option) {
+    return option->count() == 0 && has(words, *option);
+  });
 }
 
 // What ledger::Anonymizer writes in place of a path.
@@ -119,11 +117,10 @@ Arguments command_to_go_on(const CLI::App& typed, const std::filesystem::path& f
     throw UsageError(folder.string(),
                      "holds a `feedrate " + words.front() + "`, which `sweep` does not go on with",
                      "choose another folder: -o DIR");
-  if (!names_cells(words, typed)) return {};
   for (const CLI::Option* option : typed.get_options())
     if (option->count() > 0) lay_over(words, *option);
   check_paths_are_known(words, folder);
-  return words;
+  return say_more(words, typed) ? words : Arguments{};
 }
 
 void become(Arguments words) {

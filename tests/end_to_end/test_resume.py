@@ -3,8 +3,9 @@
 import json
 import os
 import shutil
+import unittest
 
-from program import CELL, SHORT, SMALL, ProgramTest, identity, main, program
+from program import CELL, HAS_GPU, SHORT, SMALL, ProgramTest, identity, main, program
 
 
 class Resuming(ProgramTest):
@@ -44,6 +45,62 @@ class Resuming(ProgramTest):
                 after = self.ledger()
                 self.assertEqual(after[:2], [before[0], before[2]])
                 self.assertEqual(sorted(map(identity, after)), sorted(map(identity, before)))
+
+    def go_on(self, *more, **how):
+        return self.call("sweep", "-o", self.path("ledger"), "--resume", *more, **how)
+
+    def test_resume_alone_goes_on_as_the_sweep_was(self):
+        self.sweep("--workers", "1,2", "--repetitions", "2")
+        before = self.ledger()
+        self.keep([0, 3])
+        self.assertIn("2 runs", self.go_on("--dry-run").out)
+        self.assertEqual(len(self.ledger()), 2)
+        answer = self.go_on()
+        self.assertIn("feedrate: going on: feedrate sweep --data jpeg ", answer.err)
+        self.assertIn("2 measured, 0 failed, 2 already there", answer.err)
+        after = self.ledger()
+        self.assertEqual(sorted(map(identity, after)), sorted(map(identity, before)))
+        self.assertEqual({json.dumps(r["limits"]) for r in after}, {json.dumps(after[0]["limits"])})
+        shown = self.call("reproduce", self.path("ledger")).out
+        self.assertEqual(shown.count("feedrate sweep "), 1, shown)
+        self.call("validate", self.path("ledger"))
+
+    def test_resume_alone_goes_on_with_what_an_earlier_sweep_left(self):
+        self.sweep("--workers", "1")
+        self.sweep("--workers", "2", "--resume")
+        self.keep([1])
+        self.assertIn("1 measured, 0 failed, 0 already there", self.go_on().err)
+        self.assertEqual([r["cell"]["workers"] for r in self.ledger()], [2, 1])
+        self.assertIn("0 measured", self.go_on().err)
+
+    def test_resume_alone_takes_a_suite_and_what_is_typed_beside_it(self):
+        text = f'dataset = "{self.data}"\nrepetitions = 2\n[[sweep]]\ndata = "tensor"\n'
+        words = ("--config", self.write("suite.toml", text), *CELL, *SHORT)
+        self.call("sweep", *words, "-o", self.path("ledger"))
+        self.keep([0])
+        os.rename(self.path("ledger"), self.path("moved"))
+        self.call("sweep", "--output", self.path("moved"), "--resume", "--quiet")
+        self.assertEqual([r["repetition"] for r in self.ledger("moved")], [0, 1])
+        self.assertFalse(os.path.exists(self.path("ledger")))
+
+    @unittest.skipIf(HAS_GPU, "a GPU is here")
+    def test_resume_alone_of_a_sweep_without_axes_is_the_same_sweep(self):
+        self.call("sweep", *SHORT, "-o", self.path("ledger"))
+        self.assertIn("0 measured, 0 failed, 1 already there", self.go_on().err)
+
+    def test_resume_alone_says_what_to_type_where_nothing_is_known(self):
+        self.sweep("--workers", "1")
+        before = self.ledger()
+        alone = ("sweep", "-o", self.path("ledger"), "--resume")
+        self.refused("sweep", "--resume", names="--output")
+        os.remove(self.path("ledger", "plan.json"))
+        self.refused(*alone, names=["holds no plan.json", "options again, and --resume"])
+        self.assertEqual(self.ledger(), before)
+        shutil.rmtree(self.path("ledger"))
+        self.refused(*alone, names="holds no plan.json")
+        self.assertFalse(os.path.exists(self.path("ledger")))
+        self.run_cell("-o", self.path("ledger"))
+        self.refused(*alone, names="holds a `feedrate run`")
 
     def test_nothing_missing_measures_nothing(self):
         self.sweep(data="synthetic")

@@ -164,8 +164,10 @@ class Sweeping(ProgramTest):
     def test_anonymous_records_name_nobody(self):
         self.sweep("--workers", "1", "--anonymize")
         self.sweep("--workers", "1,2", "--anonymize", "--resume")
-        with open(self.path("ledger", "ledger.jsonl"), encoding="utf-8") as file:
-            text = file.read()
+        text = ""
+        for name in ("ledger.jsonl", "plan.json"):
+            with open(self.path("ledger", name), encoding="utf-8") as file:
+                text += file.read()
         for name in (os.uname().nodename, self.data, self.folder, os.path.expanduser("~")):
             self.assertNotRegex(text, rf"(?<!\w){re.escape(name)}(?!\w)")
         self.assertEqual(self.ledger()[1]["dataset"]["path"], "DATASET")
