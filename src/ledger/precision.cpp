@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "measure/statistics.h"
 #include "plan/expand.h"
 #include "plan/sweep_order.h"
 
@@ -150,6 +151,7 @@ std::vector<CellPrecision> precision_of(const std::vector<plan::Cell>& cells,
     all.push_back(
         {.cell = cell,
          .repetitions = repetitions,
+         .share = logs.empty() ? 0 : std::exp(measure::mean_of(logs)),
          .half_width = std::expm1(plan::half_width(logs, precision.pilot)),
          .needed = repetitions < precision.pilot ? 0 : plan::repetitions_needed(logs, precision),
          .has_failed = failures >= kMostFailures});

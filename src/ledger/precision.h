@@ -13,6 +13,7 @@ namespace feedrate::ledger {
 struct CellPrecision {
   plan::Cell cell;
   int repetitions = 0;    // complete ones, with both ceilings
+  double share = 0;       // of the ceiling, geometric mean of those; 0: there is none
   double half_width = 0;  // of the 95 % interval, as a part of the share; infinite: no interval yet
   int needed = 0;         // repetitions in all, by what is known now; 0: the pilot is not complete
   bool has_failed = false;  // it and its ceiling, too often in a row to be tried again

@@ -42,10 +42,17 @@ std::string Cell::id() const {
 }
 
 std::string Cell::label() const {
+  std::vector<std::string_view> all;
+  for (const Axis& axis : axes()) all.push_back(axis.name);
+  return label_of(all);
+}
+
+std::string Cell::label_of(std::span<const std::string_view> of) const {
   std::vector<const Axis*> shown;
   for (const Axis& axis : axes()) {
     const auto& value = (*this)[axis.name];
-    if (value && axis.label.position != AxisLabel::kNever &&
+    if (std::ranges::find(of, axis.name) != of.end() && value &&
+        axis.label.position != AxisLabel::kNever &&
         (axis.label.always || (*value != axis.usual && !(axis.open && *value == "auto"))))
       shown.push_back(&axis);
   }

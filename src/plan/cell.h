@@ -1,6 +1,7 @@
 #pragma once
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,6 +29,8 @@ class Cell {
   std::string id() const;
   // Its name for a person: "jpeg 500x375, 2 workers, input 224x224".
   std::string label() const;
+  // Of it what these axes say: {"data", "workers"}: "jpeg, 2 workers".
+  std::string label_of(std::span<const std::string_view> of) const;
 
  private:
   std::map<std::string, std::optional<std::string>, std::less<>> values_;

@@ -41,7 +41,7 @@ session::SweepHooks LiveRun::hooks() {
                     options_.repetitions > 1
                         ? format("[%d/%d] ", run.repetition + 1, options_.repetitions)
                         : "";
-                run_.begin(run, turn + run.cell.label(), ceiling);
+                run_.begin(run, {turn + run.cell.label()}, ceiling);
               },
           .progress = [this](const run::RunProgress& p) { run_.show(p); },
           .finished = [this](const ledger::Record& record,

@@ -14,7 +14,7 @@ void LiveWatcher::lists(const std::filesystem::path& dataset, std::uint64_t file
 void LiveWatcher::shows(const std::string& what) { line_.show(what); }
 
 void LiveWatcher::shows(const std::string& run, const run::RunProgress& progress) {
-  line_.show(run, describe(progress, std::nullopt));
+  line_.show(LiveLabels{run}, describe(progress, std::nullopt));
 }
 
 void LiveWatcher::shows_nothing() { line_.clear(); }

@@ -14,7 +14,11 @@ namespace feedrate::text {
 
 ProgressLine::ProgressLine(bool quiet) : terminal_(isatty(STDERR_FILENO) == 1), quiet_(quiet) {}
 
-std::string live_text(const std::string& label, const LiveNumbers& numbers, std::size_t columns) {
+std::string live_text(const LiveLabels& labels, const LiveNumbers& numbers, std::size_t columns) {
+  for (const std::string& form : numbers)
+    for (const std::string& label : labels)
+      if (character_count(label) + 2 + character_count(form) <= columns) return label + ": " + form;
+  const std::string& label = labels.back();
   const std::size_t least = std::min(character_count(label), kLeastLabel);
   for (const std::string& form : numbers) {
     const std::size_t taken = character_count(form) + 2;
@@ -23,10 +27,10 @@ std::string live_text(const std::string& label, const LiveNumbers& numbers, std:
   return shortened(numbers.back(), columns);
 }
 
-void ProgressLine::show(const std::string& label, const LiveNumbers& numbers) {
+void ProgressLine::show(const LiveLabels& labels, const LiveNumbers& numbers) {
   // The last column stays free: a terminal may wrap when it is written.
-  show(terminal_ ? live_text(label, numbers, terminal_columns() - 1)
-                 : label + ": " + numbers.front());
+  show(terminal_ ? live_text(labels, numbers, terminal_columns() - 1)
+                 : labels.front() + ": " + numbers.front());
 }
 
 void ProgressLine::show(const std::string& text, double plain_every_s) {
@@ -83,7 +87,7 @@ LiveNumbers describe(const run::RunProgress& p, std::optional<double> ceiling,
   all += format(" · device waits %.0f %%", 100 * p.device_idle);
   fewer += format(" · waits %.0f %%", 100 * p.device_idle);
   LiveNumbers forms = {all + left + sweep, fewer + left + sweep, few + left + sweep};
-  if (!sweep.empty()) forms.push_back(few + sweep);
+  if (!sweep.empty()) forms.insert(forms.end(), {few + sweep, rate + sweep, rate});
   return forms;
 }
 

@@ -13,10 +13,14 @@ namespace feedrate::text {
 // The same numbers in words of falling length; the first one says all.
 using LiveNumbers = std::vector<std::string>;
 
-// What fits into so many columns: the first of the numbers beside which a recognisable label has
-// room, with the label cut at its end ("jpeg 224x2…: 500 img/s"). Where not even the shortest have,
-// they stand alone.
-std::string live_text(const std::string& label, const LiveNumbers& numbers, std::size_t columns);
+// The same run in labels of falling length; the first one says all.
+using LiveLabels = std::vector<std::string>;
+
+// What fits into so many columns: the first of the numbers beside which a whole label has room,
+// with the longest such. Where none have: the first of the numbers beside which a recognisable
+// label has room, with the shortest label cut at its end ("jpeg 224x2…: 500 img/s"). Where not even
+// the shortest have, they stand alone.
+std::string live_text(const LiveLabels& labels, const LiveNumbers& numbers, std::size_t columns);
 
 // One line on stderr that says how far things are: rewritten in place on a terminal, a plain line
 // every few seconds elsewhere. Used by one thread.
@@ -28,7 +32,7 @@ class ProgressLine {
   // Shows `text` now (terminal), or if the last plain line is older than `plain_every_s`.
   void show(const std::string& text, double plain_every_s = 5);
   // "LABEL: NUMBERS", as live_text() fits them into the terminal; elsewhere all of it.
-  void show(const std::string& label, const LiveNumbers& numbers);
+  void show(const LiveLabels& labels, const LiveNumbers& numbers);
   // Removes the line from the terminal, so that other output can follow.
   void clear();
   // "feedrate: TEXT" in its place, on a line that stays; also if it is quiet.
@@ -43,7 +47,7 @@ class ProgressLine {
 // "filling the cache · 1,204 of 8,192 samples · 15 %", then "the first step took 1.2 s", then
 // "warming up 1.2 s · 1,204 img/s · 43 % of the ceiling · device waits 57 % · 3 s left", then
 // shorter words for it. `sweep`: another time, " · sweep 3 min left", behind each of them; where
-// there is room for one time only, it is this one.
+// there is room for one time only, it is this one. The last one is the rate alone.
 LiveNumbers describe(const run::RunProgress& progress, std::optional<double> ceiling,
                      const std::string& sweep = {});
 

@@ -7,7 +7,7 @@
 
 namespace feedrate::text {
 
-// The first line of every answer that rests on a run with a serious flag, and the last but one of a
+// The first line of every answer that rests on a run with a serious flag, and one of the last of a
 // sweep's log: "DO NOT QUOTE: stopped in 2 of 6 runs (what was seen)\n", all names in it; empty
 // where there is none. `runs`: that the answer rests on.
 std::string do_not_quote_line(std::span<const judge::RaisedFlag> raised, int runs);

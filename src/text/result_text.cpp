@@ -398,4 +398,14 @@ std::string label_with_device(const plan::Cell& cell) {
   return short_device(cell) + ", " + cell.label();
 }
 
+std::vector<std::string> live_labels(const plan::Cell& cell, bool names_device) {
+  static constexpr std::string_view kShort[] = {"data", "image-size", "workers", "gpus", "device"};
+  static constexpr std::string_view kShortest[] = {"data", "workers", "gpus", "device"};
+  const std::string device = names_device ? short_device(cell) : "";
+  const std::string name = device.substr(0, device.find(" ("));
+  const std::string comma = names_device ? ", " : "";
+  return {device + comma + cell.label(), name + comma + cell.label_of(kShort),
+          name + comma + cell.label_of(kShortest)};
+}
+
 }  // namespace feedrate::text

@@ -2,6 +2,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "ledger/record.h"
 #include "plan/cell.h"
@@ -45,5 +46,9 @@ std::string emulation_lines(std::span<const plan::Cell> cells);
 
 // A cell's label beside cells of other devices: "h200 (3,079 img/s), jpeg 224x224, ...".
 std::string label_with_device(const plan::Cell& cell);
+
+// The labels of a run on a live line, the longest first: what shorter ones leave out is neither the
+// data, nor the workers, GPUs and the device. `names_device`: as above.
+std::vector<std::string> live_labels(const plan::Cell& cell, bool names_device);
 
 }  // namespace feedrate::text

@@ -1,6 +1,8 @@
 #include "text/shown_run.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <limits>
 #include <utility>
 
 #include "ledger/record_json.h"
@@ -8,11 +10,12 @@
 
 namespace feedrate::text {
 
-void ShownRun::begin(const plan::PlannedRun& run, std::string title,
+void ShownRun::begin(const plan::PlannedRun& run, LiveLabels titles,
                      std::optional<double> ceiling) {
   cell_ = run.cell, in_pairs_ = run.in_pairs;
-  title_ = std::move(title), ceiling_ = ceiling;
-  line_.show(title_, {"preparing"});
+  titles_ = std::move(titles), ceiling_ = ceiling;
+  left_s_ = std::numeric_limits<double>::infinity();
+  line_.show(titles_, {"preparing"});
 }
 
 void ShownRun::show(const run::RunProgress& progress, const std::string& sweep) {
@@ -21,7 +24,9 @@ void ShownRun::show(const run::RunProgress& progress, const std::string& sweep) 
     is_slow_told_ = !slow.empty();
     if (is_slow_told_) line_.say(slow);
   }
-  line_.show(title_, describe(progress, ceiling_, sweep));
+  run::RunProgress shown = progress;
+  if (shown.remaining_s >= 0) shown.remaining_s = left_s_ = std::min(left_s_, shown.remaining_s);
+  line_.show(titles_, describe(shown, ceiling_, sweep));
 }
 
 void print_json(const nlohmann::ordered_json& record) {

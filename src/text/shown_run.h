@@ -16,11 +16,11 @@ class ShownRun {
   ShownRun(const run::RunLimits& limits, bool quiet)
       : limits_(limits), line_(quiet), is_slow_told_(quiet) {}
 
-  // `ceiling`, `sweep`: see describe().
-  void begin(const plan::PlannedRun& run, std::string title, std::optional<double> ceiling);
+  // `titles`: its own, and shorter ones for a narrow line. `ceiling`, `sweep`: see describe().
+  void begin(const plan::PlannedRun& run, LiveLabels titles, std::optional<double> ceiling);
   void show(const run::RunProgress& progress, const std::string& sweep = {});
   void end() { line_.clear(); }
-  const std::string& title() const { return title_; }
+  const std::string& title() const { return titles_.front(); }
 
  private:
   const run::RunLimits& limits_;
@@ -28,7 +28,8 @@ class ShownRun {
   bool is_slow_told_;  // or need not be
   plan::Cell cell_;
   bool in_pairs_ = false;
-  std::string title_;
+  LiveLabels titles_{""};
+  double left_s_ = 0;  // the shortest that was shown of this run's window, seconds
   std::optional<double> ceiling_;
 };
 

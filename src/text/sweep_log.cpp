@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <utility>
 
 #include "base/text.h"
+#include "device/step_trace.h"
+#include "ledger/reproduction.h"
 #include "measure/clock.h"
 #include "plan/expand.h"
 #include "text/quotable.h"
@@ -63,6 +66,24 @@ bool differ_in_device(const std::vector<plan::Cell>& cells) {
       cells, [&](const plan::Cell& cell) { return cell["device"] != cells.front()["device"]; });
 }
 
+double now_s() { return measure::seconds(measure::now_ns()); }
+
+bool replays_a_file(const session::ExperimentOptions& experiment) {
+  const auto typed = experiment.axes.find("device");
+  return typed != experiment.axes.end() &&
+         std::ranges::any_of(typed->second, &device::replays_steps);
+}
+
+// An anonymous ledger does not keep the paths.
+std::string command_to_go_on(const session::ExperimentOptions& experiment) {
+  if (experiment.anonymize && (!experiment.config.empty() || replays_a_file(experiment)))
+    return "the same command with --resume";
+  ledger::Arguments words = {"sweep", "-o", experiment.output.string(), "--resume"};
+  if (experiment.anonymize && !experiment.data.empty())
+    words.insert(words.end(), {"--dataset", experiment.data.string()});
+  return ledger::shell_line(words);
+}
+
 std::string run_label(const plan::Cell& cell, bool names_device) {
   return names_device ? label_with_device(cell) : cell.label();
 }
@@ -90,7 +111,9 @@ SweepLog::SweepLog(const session::Session& session, const session::PrecisionOpti
       is_table_(isatty(STDERR_FILENO) == 1 && !experiment_.verbose),
       grows_(precision.is_asked()),
       run_(experiment_.run.limits, experiment_.quiet),
-      start_ns_(measure::now_ns()) {}
+      time_left_(session::least_seconds(experiment_.run.limits)) {
+  for (const auto& record : session.ledger()->records()) end_.add(record);
+}
 
 session::SweepHooks SweepLog::hooks() {
   return {.started = [this](const plan::PlannedRun& run, std::size_t number, std::size_t total,
@@ -104,6 +127,7 @@ session::SweepHooks SweepLog::hooks() {
 void SweepLog::begin(const std::vector<plan::PlannedRun>& plan,
                      const std::vector<plan::Cell>& cells) {
   names_devices_ = differ_in_device(cells);
+  cells_ = cells;
   if (experiment_.quiet) return;
   std::fprintf(stderr, "%s\n%s%s",
                sweep_summary(session_.missing(plan), experiment_.run.limits, precision_).c_str(),
@@ -115,21 +139,36 @@ void SweepLog::end(const session::SweepOutcome& outcome) const {
   std::fputs(first_lines(seen_).c_str(), stderr);
   std::fprintf(stderr, "%zu measured, %zu failed, %zu already there: %s\n", outcome.ok,
                outcome.failed, outcome.skipped, session_.ledger()->path().c_str());
-  if (outcome.interrupted) std::fprintf(stderr, "feedrate: interrupted; go on with --resume\n");
+  if (!experiment_.quiet) std::fputs(end_.text(cells_, names_devices_).c_str(), stderr);
+  if (outcome.interrupted) {
+    say_interrupted(outcome);
+  } else if (!experiment_.quiet && outcome.ok + outcome.skipped > 0) {
+    const std::string folder = experiment_.output.string();
+    std::fprintf(stderr, "next: %s\n", ledger::shell_line({"report", folder}).c_str());
+  }
+}
+
+void SweepLog::say_interrupted(const session::SweepOutcome& outcome) const {
+  const std::size_t done = outcome.ok + outcome.failed + outcome.skipped;
+  const std::string of = grows_ ? "" : " of " + std::to_string(outcome.planned);
+  std::fprintf(stderr, "feedrate: interrupted after %zu%s run%s; go on: %s\n", done, of.c_str(),
+               outcome.planned == 1 || (grows_ && done == 1) ? "" : "s",
+               command_to_go_on(experiment_).c_str());
 }
 
 void SweepLog::start(const plan::PlannedRun& run, std::size_t number, std::size_t total,
                      std::optional<double> ceiling) {
-  number_ = number, left_ = total - number + 1;
+  number_ = number;
+  time_left_.begin(total - number + 1, now_s());
   if (is_table_ && !table_) {
     table_.emplace(terminal_columns(), total, grows_, shows_colours(STDERR_FILENO), names_devices_);
     if (!experiment_.quiet) std::fprintf(stderr, "%s\n", table_->header().c_str());
   }
   const std::string turn = grows_ ? "repetition " + std::to_string(run.repetition + 1) + ", " : "";
-  run_.begin(run,
-             "[" + turn + std::to_string(number) + "/" + std::to_string(total) + "] " +
-                 run_label(run.cell, names_devices_),
-             ceiling);
+  LiveLabels titles = live_labels(run.cell, names_devices_);
+  for (std::string& title : titles)
+    title.insert(0, "[" + turn + std::to_string(number) + "/" + std::to_string(total) + "] ");
+  run_.begin(run, std::move(titles), ceiling);
 }
 
 void SweepLog::finish(const ledger::Record& record, const nlohmann::ordered_json& json) {
@@ -144,15 +183,14 @@ void SweepLog::finish(const ledger::Record& record, const nlohmann::ordered_json
   if (experiment_.verbose && record.result.measurement)
     std::fputs(result_text(record, record.context.run.cell.label()).c_str(), stderr);
   if (prints_json_) print_json(json);
-  ++done_;
+  end_.add(json);
+  time_left_.end(record.result.measurement.has_value(), now_s());
 }
 
-std::string SweepLog::eta() const {
-  const double each =
-      done_ > 0 ? measure::seconds(measure::now_ns() - start_ns_) / static_cast<double>(done_)
-                : session::least_seconds(experiment_.run.limits);
-  return (grows_ ? " · repetition " : " · sweep ") + duration(each * static_cast<double>(left_)) +
-         " left";
+// " · sweep > 3 min left" before a run has ended.
+std::string SweepLog::eta() {
+  return std::string(grows_ ? " · repetition " : " · sweep ") +
+         (time_left_.is_known() ? "" : "> ") + duration(time_left_.at(now_s())) + " left";
 }
 
 }  // namespace feedrate::text

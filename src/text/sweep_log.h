@@ -1,6 +1,5 @@
 #pragma once
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,7 +10,9 @@
 #include "session/run_caveats.h"
 #include "session/sweep.h"
 #include "text/shown_run.h"
+#include "text/sweep_end.h"
 #include "text/sweep_table.h"
+#include "text/time_left.h"
 
 namespace feedrate::text {
 
@@ -33,15 +34,17 @@ class SweepLog {
   // lines that follow name the device where the cells differ in it.
   void begin(const std::vector<plan::PlannedRun>& plan, const std::vector<plan::Cell>& cells);
   session::SweepHooks hooks();
-  // Says what has become of it, after first_lines() of its runs: to those who want no progress as
-  // well, unless all went well.
+  // Says what has become of it, after first_lines() of its runs, and how to go on: to those who
+  // want no progress as well, unless all went well. The others hear what the ledger comes to, and
+  // what is next.
   void end(const session::SweepOutcome& outcome) const;
 
  private:
   void start(const plan::PlannedRun& run, std::size_t number, std::size_t total,
              std::optional<double> ceiling);
   void finish(const ledger::Record& record, const nlohmann::ordered_json& json);
-  std::string eta() const;
+  void say_interrupted(const session::SweepOutcome& outcome) const;
+  std::string eta();
 
   const session::Session& session_;
   const session::ExperimentOptions& experiment_;
@@ -51,9 +54,11 @@ class SweepLog {
   bool names_devices_ = false;
   ShownRun run_;
   std::optional<SweepTable> table_;
-  std::size_t number_ = 0, left_ = 0, done_ = 0;
+  std::size_t number_ = 0;
+  std::vector<plan::Cell> cells_;
   session::RunCaveats seen_, before_last_;  // before_last_: without the last run
-  const std::int64_t start_ns_;
+  SweepEnd end_;
+  TimeLeft time_left_;
 };
 
 }  // namespace feedrate::text

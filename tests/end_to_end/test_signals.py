@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -65,6 +66,18 @@ class Signals(ProgramTest):
                 self.check_and_resume(
                     answer, ["ok", "interrupted"], ["cell", "cell"], *self.TWO_CELLS
                 )
+
+    def test_what_it_says_goes_on(self):
+        answer = self.stop(
+            SIGNALS[0],
+            self.pause_after(lambda: self.records_so_far("two words") == 1),
+            *self.sweep_words(*self.TWO_CELLS, output="two words"),
+        )
+        said = r"(?m)^feedrate: interrupted after 1 of 2 runs; go on: feedrate (.*)$"
+        found = re.search(said, answer.err)
+        self.assertTrue(found, answer)
+        again = self.call(*shlex.split(found[1]))
+        self.assertIn("1 measured, 0 failed, 1 already there", again.err)
 
     def test_with_ceilings_that_are_runs_of_their_own(self):
         both = {"data": "synthetic,jpeg", "cell": (*CELL, *self.AS_IS)}

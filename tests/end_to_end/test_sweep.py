@@ -61,6 +61,19 @@ class Sweeping(ProgramTest):
         self.assertEqual(len(marked), 1, answer.err)
         self.assertRegex(answer.err, r"(?m)^DO NOT QUOTE: .*short_window \(")
 
+    def test_its_end_says_what_it_comes_to_and_what_is_next(self):
+        answer = self.sweep("--workers", "0,2", output="two words")
+        lines = answer.err.splitlines()
+        self.assertEqual(lines[-1], f"next: feedrate report '{self.path('two words')}'", answer)
+        # Beside a busy neighbour a run may not be quoted: then it is neither best nor worst.
+        counts = {identity(r): r for r in self.ledger("two words")}.values()
+        is_fit = all(r["valid"] for r in counts)
+        shown = [line.split()[0] for line in lines if line.startswith(("best: ", "worst: "))]
+        self.assertEqual(shown, ["best:", "worst:"] if is_fit else [], answer)
+        flagged = [r for r in counts if any(f["severity"] != "note" for f in r["flags"])]
+        said = [line for line in lines if line.startswith(f"flags: in {len(flagged)} of 2 cells: ")]
+        self.assertEqual(len(said), 1 if flagged else 0, answer)
+
     def test_json_has_the_ledgers_records(self):
         answer = self.sweep("--json", data="synthetic")
         self.assertEqual([json.loads(line) for line in answer.out.splitlines()], self.ledger())

@@ -50,6 +50,7 @@ class Terminal(ProgramTest):
                 # What is rewritten in place, and the table's rows.
                 for line in re.split(r"[\r\n]+", CONTROL.sub("", text)):
                     heads = ("feedrate:", "2 runs", "2 measured", "2000 img/s (", self.folder)
+                    heads += ("best: ", "worst: ", "flags: ", "next: ", "DO NOT QUOTE: ", "noise ")
                     if not line.startswith(heads):
                         self.assertLessEqual(len(line), columns, line)
                 self.assertRegex(text, r"run +img/s +ceiling")

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "plan/expand.h"
+#include "text/result_text.h"
+
 namespace feedrate::tests {
 namespace {
 
@@ -55,12 +58,13 @@ TEST(Describe, BeforeTheFirstBlockHasEndedThereIsNoRate) {
       (text::LiveNumbers{"measuring 0.2 s · 5 s left · sweep 3 min left", "measuring 0.2 s"}));
 }
 
-TEST(Describe, ASweepsTimeIsTheLastToGo) {
+TEST(Describe, OfTwoTimesASweepsIsTheLastToGo) {
   const run::RunProgress p{
       .phase = run::Phase::measuring, .steps = 4, .imgs_per_s = 500, .remaining_s = 2};
   const auto forms = text::describe(p, std::nullopt, " · sweep 3 min left");
-  EXPECT_EQ(forms.back(), "500 img/s · sweep 3 min left");
-  EXPECT_EQ(forms[forms.size() - 2], "500 img/s · 2 s left · sweep 3 min left");
+  EXPECT_EQ(forms.back(), "500 img/s");
+  EXPECT_EQ(forms[forms.size() - 2], "500 img/s · sweep 3 min left");
+  EXPECT_EQ(forms[forms.size() - 4], "500 img/s · 2 s left · sweep 3 min left");
 }
 
 // What matters stays: the rate, the share, the time left. The label gives way.
@@ -73,16 +77,41 @@ TEST(LiveText, FitsIntoAnyTerminal) {
                            .remaining_s = 1.2};
   const auto numbers = text::describe(p, 3000);
   const std::string label = "[7/36] jpeg 224x224, 2 workers, input 224x224, EMULATED";
-  EXPECT_EQ(text::live_text(label, numbers, 200),
+  EXPECT_EQ(text::live_text({label}, numbers, 200),
             label +
                 ": measuring 3.0 s · 1,500 img/s · 50 % of the ceiling · device waits 41 % · "
                 "2 s left");
-  EXPECT_EQ(text::live_text(label, numbers, 79),
+  EXPECT_EQ(text::live_text({label}, numbers, 79),
             "[7/36] jpeg 224x224, 2 workers, in…: 1,500 img/s · 50 % · waits 41 % · 2 s left");
-  EXPECT_EQ(text::live_text(label, numbers, 40), "[7/36] j…: 1,500 img/s · 50 % · 2 s left");
-  EXPECT_EQ(text::live_text(label, numbers, 30), "1,500 img/s · 50 % · 2 s left");
-  EXPECT_EQ(text::live_text(label, numbers, 10), "1,500 img…");
-  EXPECT_EQ(text::live_text("short", {"1 img/s"}, 40), "short: 1 img/s");
+  EXPECT_EQ(text::live_text({label}, numbers, 40), "[7/36] j…: 1,500 img/s · 50 % · 2 s left");
+  EXPECT_EQ(text::live_text({label}, numbers, 30), "1,500 img/s · 50 % · 2 s left");
+  EXPECT_EQ(text::live_text({label}, numbers, 10), "1,500 img…");
+  EXPECT_EQ(text::live_text({"short"}, {"1 img/s"}, 40), "short: 1 img/s");
+}
+
+// So do the workers, and that it is no GPU: what else tells the cell goes first.
+TEST(LiveText, AShorterLabelComesBeforeOneThatIsCut) {
+  const text::LiveNumbers numbers = text::describe({.phase = run::Phase::measuring,
+                                                    .steps = 90,
+                                                    .imgs_per_s = 1500,
+                                                    .device_idle = 0.41,
+                                                    .elapsed_s = 3,
+                                                    .remaining_s = 1.2},
+                                                   3000, " · sweep 12 min left");
+  for (const bool names_device : {false, true}) {
+    const auto cell = plan::expand({{"device", {"emulated:h200"}},
+                                    {"data", {"jpeg"}},
+                                    {"workers", {"16"}},
+                                    {"gpus", {"4"}},
+                                    {"image-size", {"500x375"}}})[0];
+    text::LiveLabels labels = text::live_labels(cell, names_device);
+    for (std::string& label : labels) label.insert(0, "[7/36] ");
+    const std::string device = names_device ? "h200, " : "";
+    EXPECT_EQ(text::live_text(labels, numbers, 79),
+              "[7/36] " + device + "jpeg, 16 workers, 4 GPUs, EMULATED: 1,500 img/s" +
+                  (names_device ? "" : " · sweep 12 min left"));
+    EXPECT_EQ(text::live_text(labels, numbers, 300), labels[0] + ": " + numbers[0]);
+  }
 }
 
 TEST(Listing, CountsWhatItHasFound) {

@@ -1,0 +1,39 @@
+#pragma once
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "ledger/precision.h"
+
+namespace feedrate::text {
+
+// What a sweep comes to, by its ledger's records.
+class SweepEnd {
+ public:
+  // In the ledger's order.
+  void add(const nlohmann::ordered_json& record);
+
+  // At most three lines: which of these cells has the largest share of its ceiling and which the
+  // smallest, among those whose shares may be quoted; and how many have warnings, by their names.
+  // Empty where there is nothing of that to say. `names_devices`: the labels do.
+  std::string text(const std::vector<plan::Cell>& cells, bool names_devices) const;
+
+ private:
+  struct Run {
+    bool valid = false;
+    std::set<std::string> flags;  // warnings and what is serious
+  };
+  Run seen_of(const std::string& cell_id) const;  // all its runs together
+  bool may_be_quoted(const plan::Cell& cell) const;
+  std::string best_and_worst(const std::vector<plan::Cell>& cells, bool names_devices) const;
+  std::string flagged(const std::vector<plan::Cell>& cells) const;
+
+  std::vector<ledger::MeasuredRate> rates_;
+  // Those that count: the last valid one, else the last one. By cell_id, repetition and place.
+  std::map<std::tuple<std::string, int, int>, Run> runs_;
+};
+
+}  // namespace feedrate::text
