@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <system_error>
 
 namespace feedrate {
 namespace {
@@ -46,6 +47,21 @@ std::optional<std::string> closest(std::string_view typed,
 std::string did_you_mean(std::string_view typed, const std::vector<std::string>& candidates) {
   const auto found = closest(typed, candidates);
   return found ? "did you mean " + *found + "?" : "";
+}
+
+std::string did_you_mean_folder(const std::filesystem::path& missing) {
+  namespace fs = std::filesystem;
+  std::vector<std::string> beside;
+  std::error_code error;
+  const fs::path named = missing.has_filename() ? missing : missing.parent_path();  // "photos/"
+  const fs::path parent = named.parent_path();
+  for (fs::directory_iterator entry(parent.empty() ? fs::path(".") : parent, error), end;
+       !error && entry != end; entry.increment(error)) {
+    std::error_code ignored;
+    if (entry->is_directory(ignored)) beside.push_back(entry->path().filename().string());
+  }
+  const auto found = closest(named.filename().string(), beside);
+  return found ? "did you mean " + (parent / *found).string() + "?" : "";
 }
 
 }  // namespace feedrate

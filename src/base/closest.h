@@ -1,4 +1,5 @@
 #pragma once
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,5 +16,8 @@ std::optional<std::string> closest(std::string_view typed,
 
 // "did you mean NAME?", or empty.
 std::string did_you_mean(std::string_view typed, const std::vector<std::string>& candidates);
+
+// The same of a folder that is not there, and the folders beside it.
+std::string did_you_mean_folder(const std::filesystem::path& missing);
 
 }  // namespace feedrate

@@ -6,7 +6,6 @@
 #include <optional>
 #include <set>
 
-#include "base/closest.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/limit_options.h"
@@ -37,7 +36,7 @@ void set_option(CLI::App& command, const std::string& place, const std::string& 
                 const std::vector<std::string>& values) {
   CLI::Option* option = command.get_option_no_throw("--" + name);
   if (!option || name == "config" || name == "help") {
-    const std::string meant = did_you_mean(name, option_names(command));
+    const std::string meant = option_meant(name, command);
     throw UsageError(place + ": " + name, "is neither an axis nor an option",
                      meant.empty() ? "`feedrate sweep --help` lists both" : meant);
   }
@@ -57,7 +56,7 @@ void check_axes(const std::string& file, const plan::AxisValues& chosen,
     if (name == kWhere) continue;
     const std::string place = file + at_line(lines, name);
     if (!is_axis(name)) {
-      const std::string meant = did_you_mean(name, plan::axis_names());
+      const std::string meant = plan::axis_meant(name);
       throw UsageError(
           place + ": " + name, "is no axis",
           meant.empty() ? "other options go to the top of the file, above [[sweep]]" : meant);

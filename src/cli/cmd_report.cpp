@@ -1,11 +1,19 @@
 // What the Python package does: figures and tables, comparisons, checks.
+#include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <optional>
+#include <string_view>
+#include <system_error>
 
+#include "base/closest.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "cli/commands.h"
 #include "cli/python_report.h"
+#include "codec/codec.h"
 #include "ledger/check_records.h"
+#include "storage/image_folder.h"
 
 namespace feedrate::cli {
 namespace {
@@ -26,14 +34,40 @@ std::filesystem::path ledger_of(const std::filesystem::path& folder) {
   return std::filesystem::is_regular_file(folder) ? folder : folder / "ledger.jsonl";
 }
 
+// A dataset that `gen` made, or a folder of pictures; a sweep's folder may hold figures.
+bool holds_pictures(const std::filesystem::path& folder) {
+  std::error_code error;
+  if (std::filesystem::exists(folder / "dataset.json", error)) return true;
+  if (std::filesystem::exists(folder / "axes.json", error)) return false;
+  const std::vector<std::string_view> endings = codec::picture_endings();
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error))
+    if (std::ranges::find(endings, entry->path().extension().string()) != endings.end())
+      return true;
+  const auto looks_everywhere = [](const std::string&) { return false; };
+  return !storage::find_class_picture(folder, endings, looks_everywhere).empty();
+}
+
+[[noreturn]] void refuse_without_ledger(const std::string& folder) {
+  const std::string quoted = shell_word(folder);
+  if (!std::filesystem::exists(folder))
+    if (const std::string meant = did_you_mean_folder(folder); !meant.empty())
+      throw Error(folder, "no such folder", meant);
+  if (holds_pictures(folder))
+    throw Error(folder, "holds pictures, not results",
+                "name the folder of a sweep (`sweep -o`), or measure these pictures: `feedrate run "
+                "--data jpeg --dataset " +
+                    quoted + "`");
+  throw Error(folder, "holds no ledger.jsonl", "measure first: `feedrate sweep -o " + quoted + "`");
+}
+
 // Fails before Python starts if the first word is a folder without a ledger. What may be a trace,
 // Python looks at.
 void need_ledger(const std::vector<std::string>& words) {
   if (words.empty() || words.front().starts_with("-") || words.front().ends_with(".json") ||
       std::filesystem::exists(ledger_of(words.front())))
     return;
-  throw Error(words.front(), "holds no ledger.jsonl",
-              "measure first: `feedrate sweep -o " + words.front() + "`");
+  refuse_without_ledger(words.front());
 }
 
 std::vector<std::string> with_command(const char* command, std::vector<std::string> words) {

@@ -1,5 +1,6 @@
 #include "cli/options.h"
 
+#include "base/closest.h"
 #include "base/text.h"
 #include "cli/limit_options.h"
 #include "cli/quantity.h"
@@ -77,6 +78,16 @@ std::vector<std::string> option_names(const CLI::App& command) {
   for (const CLI::Option* option : command.get_options())
     for (const std::string& name : option->get_lnames()) names.push_back(name);
   return names;
+}
+
+std::string option_meant(const std::string& name, const CLI::App& command,
+                         const std::string& dashes) {
+  const auto called = plan::axis_called(name);
+  if (called && command.get_option_no_throw("--" + *called))
+    return "did you mean " + dashes + *called + "?";
+  std::vector<std::string> names = option_names(command);
+  for (std::string& known : names) known.insert(0, dashes);
+  return did_you_mean(dashes + name, names);
 }
 
 }  // namespace feedrate::cli

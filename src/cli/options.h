@@ -35,4 +35,9 @@ void add_qualify_option(CLI::App& command, bool& qualify);
 // The long names of a command's options, without dashes.
 std::vector<std::string> option_names(const CLI::App& command);
 
+// "did you mean --workers?", of a name that is none of the command's options: what other programs
+// call so, else by its letters. `dashes`: before what is meant. May be empty.
+std::string option_meant(const std::string& name, const CLI::App& command,
+                         const std::string& dashes = "");
+
 }  // namespace feedrate::cli

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/closest.h"
@@ -17,22 +18,32 @@ namespace feedrate::cli {
 
 // Of the first word that begins as an option does and is none of the subcommand's: what it may have
 // been meant to be. Empty: nothing is near.
-static std::string what_an_option_meant(const CLI::App& command, int argc, char** argv) {
-  std::vector<std::string> names = option_names(command);
-  for (std::string& name : names) name.insert(0, "--");
-  for (int i = 2; i < argc; ++i) {
-    const std::string word = std::string(argv[i]).substr(0, std::string(argv[i]).find('='));
+static std::string what_an_option_meant(const CLI::App& command,
+                                        const std::vector<char*>& arguments) {
+  for (std::size_t i = 2; i < arguments.size(); ++i) {
+    const std::string typed = arguments[i], word = typed.substr(0, typed.find('='));
     if (word == "--") break;
-    if (word.starts_with("--") && std::ranges::find(names, word) == names.end())
-      return did_you_mean(word, names);
+    if (word.starts_with("--") && !command.get_option_no_throw(word))
+      return option_meant(word.substr(2), command, "--");
   }
   return "";
+}
+
+// `feedrate help run` is `feedrate run --help`.
+static void put_help_last(std::vector<char*>& arguments) {
+  static char kHelp[] = "--help";
+  if (arguments.size() < 2 || std::string_view(arguments[1]) != "help") return;
+  arguments.erase(arguments.begin() + 1);
+  arguments.push_back(kHelp);
 }
 
 int run_program(int argc, char** argv) {
   // One that this program has started: "supervised RANK RANKS HOST COMMAND ...".
   const bool is_supervised = argc > 4 && argv[1] == session::kSupervised;
   if (is_supervised) argc -= 4, argv += 4;
+  std::vector<char*> arguments(argv, argv + argc);
+  put_help_last(arguments);
+  argc = static_cast<int>(arguments.size()), argv = arguments.data();
   CLI::App program{
       "feedrate trains a ResNet on synthetic batches that already lie on the device (the ceiling), "
       "then on\n"
@@ -54,12 +65,6 @@ int run_program(int argc, char** argv) {
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    std::ostringstream help;
-    if (error.get_exit_code() == 0) {
-      program.exit(error, help, help);
-      std::fputs(help.str().c_str(), stdout);
-      return 0;
-    }
     const auto known = std::ranges::find_if(commands, [&](const CommandEntry& command) {
       return argc > 1 && command.app->get_name() == argv[1];
     });
@@ -71,8 +76,14 @@ int run_program(int argc, char** argv) {
       throw UsageError(argv[1], "is no subcommand",
                        meant.empty() ? "`feedrate --help` lists them" : meant);
     }
+    std::ostringstream help;
+    if (error.get_exit_code() == 0) {
+      program.exit(error, help, help);
+      std::fputs(help.str().c_str(), stdout);
+      return 0;
+    }
     const std::string meant =
-        known == commands.end() ? "" : what_an_option_meant(*known->app, argc, argv);
+        known == commands.end() ? "" : what_an_option_meant(*known->app, arguments);
     throw UsageError(
         "command line", error.what(),
         meant.empty() ? "see `feedrate --help`, or --help after the subcommand" : meant);

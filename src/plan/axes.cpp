@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <utility>
 
 #include "base/closest.h"
 #include "base/error.h"
@@ -11,6 +12,7 @@
 #include "codec/decoders.h"
 #include "device/default_device.h"
 #include "device/host_cost.h"
+#include "device/published_rates.h"
 #include "device/registry.h"
 #include "device/step_option.h"
 #include "device/step_trace.h"
@@ -46,9 +48,27 @@ std::string one_of(const Axis& axis, const std::string& typed) {
 
 constexpr int kMost = 1 << 20;  // workers, GPUs, batches: sums of larger ones would leave an int
 
+// "1,2,4,8" of "1-8", "1..8" or "1:8"; empty where it is no range of such numbers.
+std::string list_of_range(std::string_view typed, int least, int most) {
+  for (const std::string_view to : {"..", "-", ":"}) {
+    const auto at = typed.find(to);
+    if (at == std::string_view::npos) continue;
+    const auto first = number_from<int>(typed.substr(0, at));
+    const auto last = number_from<int>(typed.substr(at + to.size()));
+    if (!first || !last || *first < least || *last > most || *first >= *last) continue;
+    std::string list = std::to_string(*first);
+    for (int value = 1; value < *last; value *= 2)
+      if (value > *first) list += "," + std::to_string(value);
+    return list + "," + std::to_string(*last);
+  }
+  return "";
+}
+
 std::string whole_number(const Axis& axis, const std::string& typed, int least, int most = kMost) {
   const auto value = number_from<int>(typed);
   if (!value || *value < least || *value > most) {
+    if (const std::string list = list_of_range(typed, least, most); !list.empty())
+      refuse(axis, typed, "a list in place of a range: --" + std::string(axis.name) + " " + list);
     refuse(axis, typed,
            "a whole number from " + std::to_string(least) + " to " + std::to_string(most));
   }
@@ -111,15 +131,38 @@ std::string native_or_size(const Axis& axis, const std::string& typed) {
   return typed == "native" ? typed : size(axis, typed);
 }
 
-// One spelling of a rate, so that equal cells have equal ids: emulated:500.0 is emulated:500.
+std::string in_small_letters(std::string_view text) {
+  std::string small(text);
+  for (char& c : small)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return small;
+}
+
+// Who names a GPU most often means the one that is here, or its published rate.
+void refuse_name_of_gpu(const std::string& typed, const std::string& name) {
+  const auto rates = device::published_rates();
+  const bool has_rate = std::ranges::find(rates, name, &device::PublishedRate::name) != rates.end();
+  if (!has_rate && name != "gpu") return;
+  throw UsageError("--device " + typed, "a GPU is not chosen by a name of its own",
+                   "use cuda, or emulated:" + (has_rate ? name : "a100") +
+                       ", which takes batches at a published rate");
+}
+
+// One spelling of a name and of a rate, so that equal cells have equal ids: emulated:A100 is
+// emulated:a100, emulated:500.0 is emulated:500.
 std::string device(const Axis& axis, const std::string& typed) {
   if (typed.empty()) refuse(axis, typed, known_values(axis));
   if (typed == "auto") return device::default_device().name;
-  const auto [kind, argument] = device::split_device(typed);
-  if (kind == "emulated" && device::is_trace(argument))
-    return "emulated:" + device::with_content(argument);
+  const std::string small = in_small_letters(typed);
+  const auto [kind, argument] = device::split_device(small);
+  if (kind == "emulated" && device::is_trace(argument)) {
+    const std::string_view file = std::string_view(typed).substr(small.find('=') + 1);
+    return "emulated:" + device::with_content("trace=" + std::string(file));
+  }
+  refuse_name_of_gpu(typed, small);
+  if (small == "auto") return typed;  // not known: nobody would say what it stands for
   const auto rate = number_from<double>(argument);
-  return rate ? std::string(kind) + ":" + shortest(*rate) : typed;
+  return rate ? std::string(kind) + ":" + shortest(*rate) : small;
 }
 // What a trace holds tells cells apart, not where it lies, which is nobody else's business.
 std::string recorded_device(const std::string& value) {
@@ -1100,11 +1143,36 @@ std::vector<std::string> axis_names() {
   return names;
 }
 
+std::optional<std::string> axis_called(std::string_view name) {
+  constexpr std::pair<std::string_view, const char*> kOtherNames[] = {
+      {"num-workers", "workers"},
+      {"num-threads", "workers"},
+      {"batch", "batch-size"},
+      {"bs", "batch-size"},
+      {"num-gpus", "gpus"},
+      {"nproc-per-node", "gpus"},
+      {"prefetch-factor", "prefetch"},
+      {"arch", "model"},
+      {"resolution", "image-size"},
+      {"dtype", "precision"},
+      {"format", "data"}};
+  std::string dashed(name);
+  std::ranges::replace(dashed, '_', '-');
+  for (const auto& [other, axis] : kOtherNames)
+    if (dashed == other) return axis;
+  return std::nullopt;
+}
+
+std::string axis_meant(std::string_view name) {
+  const auto called = axis_called(name);
+  return called ? "did you mean " + *called + "?" : did_you_mean(name, axis_names());
+}
+
 const Axis& axis_named(std::string_view name) {
   for (const Axis& axis : axes()) {
     if (axis.name == name) return axis;
   }
-  const std::string meant = did_you_mean(name, axis_names());
+  const std::string meant = axis_meant(name);
   throw UsageError(std::string(name), "is no axis",
                    meant.empty() ? "`feedrate list` shows the axes" : meant);
 }

@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -76,5 +77,9 @@ struct Axis {
 std::span<const Axis> axes();
 std::vector<std::string> axis_names();
 const Axis& axis_named(std::string_view name);  // throws UsageError
+// The axis that other programs call so, "num_workers" or "batch". Nothing: none that is known.
+std::optional<std::string> axis_called(std::string_view name);
+// "did you mean workers?", of a name that is no axis: as above, else by its letters. May be empty.
+std::string axis_meant(std::string_view name);
 
 }  // namespace feedrate::plan

@@ -20,27 +20,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// "did you mean photos?", of the folders beside one that is not there; empty where none is near.
-std::string near_folder(const fs::path& data) {
-  std::vector<std::string> beside;
-  std::error_code error;
-  const fs::path parent = data.parent_path();
-  for (fs::directory_iterator entry(parent.empty() ? fs::path(".") : parent, error), end;
-       !error && entry != end; entry.increment(error)) {
-    std::error_code ignored;
-    if (entry->is_directory(ignored)) beside.push_back(entry->path().filename().string());
-  }
-  return did_you_mean(data.filename().string(), beside);
-}
-
 void check_present(const fs::path& data, const std::string& variant) {
   const std::string remedy = "make it: " + gen_command(data, variant);
   std::error_code error;
   if (!fs::is_directory(data, error)) {
     const bool is_missing = !error || error == std::errc::no_such_file_or_directory;
     if (is_missing) {
-      const std::string meant = near_folder(data);
-      throw Error(data.string(), "no such folder" + (meant.empty() ? "" : ": " + meant), remedy);
+      const std::string meant = did_you_mean_folder(data);
+      throw Error(data.string(), "no such folder", meant.empty() ? remedy : meant);
     }
     refuse_reading(data.string(), error.message(), error.value(), "give another folder");
   }

@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
+#include "tests/temporary_folder.h"
+
 namespace feedrate::tests {
 namespace {
 
@@ -31,6 +36,18 @@ TEST(Closest, GuessesNothingBetweenTwo) {
   EXPECT_EQ(closest("png", {"png0", "png1"}), std::nullopt);
   EXPECT_EQ(closest("pnx", {"png", "png"}), "png");
   EXPECT_EQ(closest("pn", {}), std::nullopt);
+}
+
+TEST(Closest, LooksAtTheFoldersBesideOneThatIsMissing) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directories(folder.path() / "photos");
+  std::ofstream(folder.path() / "phots") << "a file is no folder";
+  const std::string meant = "did you mean " + (folder.path() / "photos").string() + "?";
+  EXPECT_EQ(did_you_mean_folder(folder.path() / "photo"), meant);
+  EXPECT_EQ(did_you_mean_folder(folder.path() / "potos/"), meant) << "with a slash behind it";
+  EXPECT_EQ(did_you_mean_folder(folder.path() / "results"), "");
+  EXPECT_EQ(did_you_mean_folder(folder.path() / "nowhere" / "photo"), "");
+  EXPECT_EQ(did_you_mean_folder(""), "");
 }
 
 TEST(Closest, SaysItAsAQuestion) {

@@ -75,10 +75,12 @@ class BadInput(ProgramTest):
         )
         self.refused("verify", "nowhere", names="nowhere: no such folder", code=1)
         os.mkdir(self.path("photos"))
-        meant = ["phots: no such folder: did you mean photos?; make it: "]
-        self.refused(
-            *("run", "--data", "jpeg", "--dataset", "phots", *CELL, *SHORT), names=meant, code=1
+        said = self.refused(
+            *("run", "--data", "jpeg", "--dataset", "phots", *CELL, *SHORT),
+            names="phots: no such folder; did you mean photos?",
+            code=1,
         )
+        self.assertNotIn("make it", said, "one remedy")
         unread = [f"--dataset {self.data}", "is not read", "--data jpeg"]
         self.refused("run", "--dataset", self.data, "--device", "emulated:1", names=unread)
         said = self.refused("verify", self.folder, names="holds no .jpg or ", code=1)
@@ -150,12 +152,48 @@ class BadInput(ProgramTest):
             (("rnak",), "`feedrate --help` lists them"),  # a command that is not for typing
             (("run", "--worker", "2"), "did you mean --workers?"),
             (("run", "--imagesize=48"), "did you mean --image-size?"),
+            (("run", "--num-workers", "2"), "did you mean --workers?"),
+            (("sweep", "--num_workers=2"), "did you mean --workers?"),
+            (("diagnose", "--batch", "8"), "did you mean --batch-size?"),
+            (("sweep", *CELL, "--where", "num_workers=2"), "did you mean workers?"),
+            (("run", "--device", "h200"), "use cuda, or emulated:h200"),
+            (("run", "--device", "GPU"), "use cuda, or emulated:a100"),
+            (("sweep", "--workers", "1-8"), "--workers 1,2,4,8"),
+            (("help", "swep"), "did you mean sweep?"),
             (("gen", "d", "--fromat", "jpeg"), "did you mean --format?"),
             (("run", *CELL, "--data", "jpg"), "did you mean jpeg?"),
             (("sweep", *CELL, "--where", "worker=2"), "did you mean workers?"),
         ):
             with self.subTest(words):
                 self.refused(*words, names=meant)
+
+    def test_help_is_a_word_too(self):
+        for words, same in (
+            (("help",), ("--help",)),
+            (("help", "run"), ("run", "--help")),
+            (("help", "report"), ("report", "--help")),
+        ):
+            with self.subTest(words):
+                self.assertEqual(self.call(*words).out, self.call(*same).out)
+
+    def test_a_folder_of_pictures_is_no_folder_of_results(self):
+        flat = self.path("flat")
+        os.mkdir(flat)
+        shutil.copy(self.a_picture(), os.path.join(flat, "one.jpg"))
+        classes = os.path.join(self.data, "jpeg", "48x48")
+        for folder in (self.data, classes, flat):
+            for command in ("report", "validate"):
+                said = self.refused(command, folder, names=[folder, "holds pictures"], code=1)
+                self.assertNotIn("sweep -o " + folder, said)
+                self.assertIn(f"feedrate run --data jpeg --dataset {folder}", said)
+        os.mkdir(self.path("results"))
+        said = self.refused("report", "result", names="result: no such folder", code=1)
+        self.assertTrue(said.endswith("; did you mean results?"), said)
+        self.refused("report", "results", names="sweep -o results", code=1)
+
+    def a_picture(self):
+        folder = os.path.join(self.data, "jpeg", "48x48", "class_000")
+        return os.path.join(folder, min(os.listdir(folder)))
 
     def test_a_size_too_large_names_the_limit(self):
         for words in (

@@ -66,6 +66,72 @@ TEST(Expand, TwoNamesOfATraceAreOneCell) {
       << "the first name stays";
 }
 
+TEST(Expand, ADevicesNameHasNoCapitals) {
+  for (const auto& [typed, name] : std::vector<std::pair<std::string, std::string>>{
+           {"emulated:A100", "emulated:a100"},
+           {"Emulated:H200-MLPerf", "emulated:h200-mlperf"},
+           {"EMULATED:1E3", "emulated:1000"},
+           {"CUDA", "cuda"},
+           {"Cpu", "cpu"}})
+    EXPECT_EQ(plan::expand({{"device", {typed}}}).front()["device"], name);
+  const auto both = plan::expand({{"device", {"emulated:A100", "emulated:a100"}}});
+  EXPECT_EQ(both.size(), 1u) << "one cell";
+  const TemporaryFolder folder;
+  const std::string file = folder.path() / "Capitals.Steps";
+  std::ofstream(file) << "1";
+  for (const std::string trace : {"emulated:trace=", "Emulated:Trace="}) {
+    const auto cell = plan::expand({{"device", {trace + file}}}).front();
+    EXPECT_TRUE(cell["device"]->starts_with("emulated:trace=" + file + "#")) << "a file's has";
+  }
+}
+
+TEST(Expand, AGpuIsNotChosenByItsName) {
+  const auto refusal = [](const std::string& typed) {
+    return message_of([&] { plan::expand({{"device", {typed}}}); });
+  };
+  EXPECT_EQ(refusal("a100"),
+            "--device a100: a GPU is not chosen by a name of its own; use cuda, or emulated:a100, "
+            "which takes batches at a published rate");
+  EXPECT_NE(refusal("H200").find("--device H200: "), std::string::npos);
+  EXPECT_NE(refusal("H200").find("; use cuda, or emulated:h200, "), std::string::npos);
+  EXPECT_NE(refusal("gpu").find("; use cuda, or emulated:a100, "), std::string::npos);
+}
+
+TEST(Expand, ARangeIsAnsweredWithAList) {
+  const auto refusal = [](const std::string& axis, const std::string& typed) {
+    return message_of([&] {
+      plan::expand({{"device", {"emulated:a100"}}, {"data", {"jpeg"}}, {axis, {typed}}});
+    });
+  };
+  const std::string list = "; use a list in place of a range: --workers ";
+  EXPECT_EQ(refusal("workers", "1-8"),
+            "--workers 1-8: is not a value of this axis" + list + "1,2,4,8");
+  EXPECT_TRUE(refusal("workers", "0..6").ends_with(list + "0,1,2,4,6"));
+  EXPECT_TRUE(refusal("workers", "3:5").ends_with(list + "3,4,5"));
+  EXPECT_TRUE(refusal("gpus", "2-4").ends_with("--gpus 2,4"));
+  for (const char* none : {"8-1", "4-4", "-1", "-", "..", "1-", "-1-8", "1-9999999", "a-b"})
+    EXPECT_NE(refusal("workers", none).find("use a whole number from 0"), std::string::npos)
+        << none;
+}
+
+TEST(Axes, OtherProgramsNamesAreKnown) {
+  for (const auto& [name, axis] :
+       std::vector<std::pair<std::string, std::string>>{{"num_workers", "workers"},
+                                                        {"num-workers", "workers"},
+                                                        {"batch", "batch-size"},
+                                                        {"nproc_per_node", "gpus"},
+                                                        {"prefetch_factor", "prefetch"}}) {
+    EXPECT_EQ(plan::axis_called(name), axis);
+    EXPECT_EQ(plan::axis_meant(name), "did you mean " + axis + "?");
+    EXPECT_NO_THROW(plan::axis_named(axis));
+  }
+  EXPECT_EQ(plan::axis_called("workers"), std::nullopt);
+  EXPECT_EQ(plan::axis_meant("wrokers"), "did you mean workers?");
+  EXPECT_EQ(plan::axis_meant("colour"), "");
+  EXPECT_NE(message_of([] { plan::axis_named("num_workers"); }).find("did you mean workers?"),
+            std::string::npos);
+}
+
 TEST(Expand, ProductOfAxesAgainstATable) {
   EXPECT_EQ(labels_of({{"device", {"emulated:a100"}},
                        {"data", {"synthetic", "tensor", "jpeg"}},
