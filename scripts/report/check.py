@@ -97,7 +97,9 @@ def _ledger(path):
     found, notes, numbered, broken = [], [], [], False
     for n, record, problem in ledger.scan(path):
         if problem and problem[0] == ledger.TORN:
-            notes.append(f"line {n} is {ledger.TORN}: `feedrate sweep --resume` measures it again")
+            notes.append(
+                f"line {n} is {ledger.TORN}: `feedrate sweep -o DIR --resume` measures it again"
+            )
         elif problem:
             broken = True
             found.append((n, "; ".join(problem)))

@@ -71,7 +71,7 @@ def missing(records, planned):
     return (
         [
             f"{count} of {len(planned)} planned runs have no record and are shown as missing:"
-            " `feedrate sweep --resume` measures them"
+            " `feedrate sweep -o DIR --resume` measures them"
         ]
         if count
         else []
