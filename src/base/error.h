@@ -8,36 +8,32 @@
 namespace feedrate {
 
 // A failure that a user can meet: the thing, the reason and the remedy. main prints them as one
-// line, "thing: reason; remedy". The remedy may be empty.
+// line, "thing: reason; remedy". The thing may be a file whose name holds any bytes: it is escaped
+// (text.h). The remedy may be empty.
 class Error : public std::runtime_error {
  public:
   Error(std::string_view thing, std::string_view reason, std::string_view remedy = {})
       : std::runtime_error(join(thing, reason, remedy)),
-        reason_at_(thing.size() + kJoint.size()),
-        reason_size_(reason.size()) {}
+        reason_size_(reason.size()),
+        remedy_size_(remedy.empty() ? 0 : remedy.size() + kBeforeRemedy.size()) {}
 
   // Parts of the line, for whoever names the thing in another way, or knows the remedy. Valid as
   // long as the error.
   std::string_view reason() const {
     const std::string_view line = without_remedy();
-    return line.substr(std::min(reason_at_, line.size()));
+    return line.substr(line.size() - std::min(reason_size_, line.size()));
   }
   std::string_view without_remedy() const {
-    return std::string_view(what()).substr(0, reason_at_ + reason_size_);
+    const std::string_view line = what();
+    return line.substr(0, line.size() - std::min(remedy_size_, line.size()));
   }
 
  private:
-  static constexpr std::string_view kJoint = ": ";
+  static constexpr std::string_view kBeforeRemedy = "; ";
 
-  static std::string join(std::string_view thing, std::string_view reason,
-                          std::string_view remedy) {
-    std::string line(thing);
-    line.append(kJoint).append(reason);
-    if (!remedy.empty()) line.append("; ").append(remedy);
-    return line;
-  }
+  static std::string join(std::string_view thing, std::string_view reason, std::string_view remedy);
 
-  std::size_t reason_at_, reason_size_;  // in what()
+  std::size_t reason_size_, remedy_size_;  // in what()
 };
 
 // A mistake in what the user typed (option, axis value): exit code 2, as argument parsers do.

@@ -94,6 +94,20 @@ std::string line_of_utf8(std::string_view text, std::size_t most) {
   return shown.size() <= most ? shown : shown.substr(0, cut) + "...";
 }
 
+std::string escaped(std::string_view name) {
+  std::string shown;
+  while (!name.empty()) {
+    const std::size_t length = character_length(name);
+    if (length > 0) {
+      shown += name.substr(0, length);
+    } else {
+      shown += format("\\x%02x", static_cast<unsigned>(static_cast<unsigned char>(name.front())));
+    }
+    name.remove_prefix(std::max<std::size_t>(length, 1));
+  }
+  return shown;
+}
+
 std::size_t character_count(std::string_view text) {
   return static_cast<std::size_t>(
       std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));

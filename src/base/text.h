@@ -58,6 +58,10 @@ std::string printable(std::string_view text, std::size_t most);
 // not UTF-8 and every control character, those from U+0080 to U+009F included, becomes "?".
 std::string line_of_utf8(std::string_view text, std::size_t most);
 
+// A name of any bytes in a line of UTF-8: what line_of_utf8() makes "?" becomes "\x0a", as a
+// shell's $'...' has it.
+std::string escaped(std::string_view name);
+
 // Any bytes, as UTF-8: each as the character of its number, U+0000 to U+00FF. And back; other
 // characters are a std::invalid_argument.
 std::string utf8_of_latin1(std::string_view bytes);

@@ -181,8 +181,11 @@ Anonymizer::Anonymizer(const fs::path& dataset, const fs::path& output, const fs
 
 void Anonymizer::add(std::string what, const std::string& by, bool is_path) {
   while (is_path && what.size() > 1 && what.ends_with('/')) what.pop_back();
-  if (what.size() > 1 && what != by)
-    replacements_.push_back({what, by, is_path && what.find('/') == std::string::npos});
+  if (what.size() <= 1 || what == by) return;
+  const bool leads = is_path && what.find('/') == std::string::npos;
+  const std::string in_errors = escaped(what);
+  if (in_errors != what) replacements_.push_back({in_errors, by, leads});
+  replacements_.push_back({std::move(what), by, leads});
 }
 
 std::string Anonymizer::cleaned(std::string text) const {

@@ -24,7 +24,7 @@ std::string stall_text(const std::string& path, const std::string& what, double 
                        double most) {
   if (seconds <= most) return "";
   return format("%s: stalled: %s for %.1f s; look at the storage, or raise --stall-seconds",
-                path.c_str(), what.c_str(), seconds);
+                escaped(path).c_str(), what.c_str(), seconds);
 }
 
 }  // namespace feedrate::run

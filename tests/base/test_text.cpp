@@ -5,6 +5,8 @@
 
 #include <stdexcept>
 
+#include "base/error.h"
+
 namespace feedrate::tests {
 namespace {
 
@@ -55,6 +57,17 @@ TEST(LineOfUtf8, KeepsLettersAndNothingThatATerminalObeys) {
   EXPECT_EQ(line_of_utf8("\xe0\x80\x80", 300), "???") << "longer than needed";
   EXPECT_EQ(line_of_utf8("\xf4\x90\x80\x80", 300), "????") << "beyond the last character";
   EXPECT_EQ(line_of_utf8("ü\xe7\x94", 300), "ü??") << "cut off";
+}
+
+TEST(Escaped, AnyBytesAreOneLineOfUtf8) {
+  EXPECT_EQ(escaped("B\xc3\xbc"
+                    "cher/a b.jpg"),
+            "B\xc3\xbc"
+            "cher/a b.jpg");
+  EXPECT_EQ(escaped("a\nb\x1b[31m\x7f"), "a\\x0ab\\x1b[31m\\x7f");
+  EXPECT_EQ(escaped("\xff\xc2\x9b"), "\\xff\\xc2\\x9b");
+  EXPECT_EQ(escaped(""), "");
+  EXPECT_STREQ(Error("a\n\xff", "is bad", "mend it").what(), "a\\x0a\\xff: is bad; mend it");
 }
 
 TEST(ControlCharacters, AreThoseOfAscii) {
