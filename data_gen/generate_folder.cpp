@@ -16,6 +16,7 @@
 #include "base/xxh3.h"
 #include "codec/codec.h"
 #include "storage/image_folder.h"
+#include "storage/left_out.h"
 #include "storage/manifest.h"
 
 namespace feedrate::data_gen {
@@ -35,14 +36,12 @@ class Unread {
  public:
   explicit Unread(const fs::path& folder) : folder_(folder) {}
 
-  void add(const std::string& path, bool is_dangling) {
-    static constexpr std::string_view kOthers[] = {".gif",  ".bmp",  ".webp", ".tif", ".tiff",
-                                                   ".avif", ".heic", ".heif", ".jxl", ".jp2"};
-    const std::string ending = fs::path(path).extension().string();
-    const auto known = std::ranges::find_if(
-        kOthers, [&](std::string_view other) { return storage::is_in_any_case(ending, other); });
-    if (!is_dangling && known == std::end(kOthers)) return;
-    Some& some = of_[is_dangling ? kLink : *known];
+  void add(const std::string& path, storage::LeftOut::Why why) {
+    using Why = storage::LeftOut::Why;
+    const std::string_view ending =
+        storage::picture_ending(std::string_view(path).substr(path.rfind('/') + 1));
+    if (why != Why::dangling && ending.empty()) return;
+    Some& some = of_[why == Why::dangling ? kLink : why == Why::hidden ? kHidden : ending];
     if (some.count++ == 0 || path < some.first) some.first = path;
   }
 
@@ -51,9 +50,10 @@ class Unread {
     for (const auto& [ending, some] : of_) {
       const std::string more =
           some.count > 1 ? " (and " + std::to_string(some.count - 1) + " more)" : "";
-      const std::string reason =
-          ending == kLink ? "a link that leads nowhere" + more
-                          : "a *" + std::string(ending) + more + "; gen reads *.jpg, *.jpeg, *.png";
+      const std::string reason = ending == kLink     ? "a link that leads nowhere" + more
+                                 : ending == kHidden ? "is hidden" + more
+                                                     : "a *." + std::string(ending) + more +
+                                                           "; gen reads *.jpg, *.jpeg, *.png";
       // A name may hold what a terminal obeys: nobody has checked it.
       on_skipped(line_of_utf8((folder_ / some.first).string(), 1000) + ": " + reason, some.count);
     }
@@ -65,8 +65,8 @@ class Unread {
     std::string first;
   };
   const fs::path& folder_;
-  static constexpr std::string_view kLink = "link";
-  std::map<std::string_view, Some> of_;  // by ending, or kLink
+  static constexpr std::string_view kLink = "link", kHidden = "hidden";
+  std::map<std::string_view, Some> of_;  // by ending, or one of these
 };
 
 // By the rule by which `run --dataset FOLDER` reads it, so that both take the same files.
@@ -84,7 +84,7 @@ std::vector<FoundPicture> find_pictures(const fs::path& folder, const PictureChe
   const auto listing = [&](std::uint64_t) { news.waits_for(name); };
   Unread unread(folder);
   const storage::LeftOut left_out{
-      [&](const std::string& path, bool is_dangling) { unread.add(path, is_dangling); },
+      [&](const std::string& path, storage::LeftOut::Why why) { unread.add(path, why); },
       check.skip_bad};
   for (const std::string& path : storage::list_pictures(folder, kEndings, listing, left_out)) {
     const std::size_t slash = path.find('/');

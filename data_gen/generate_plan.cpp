@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "data_gen/generate_pack.h"
 #include "storage/image_folder.h"
+#include "storage/no_folder.h"
 #include "storage/tar_shards.h"
 
 namespace feedrate::data_gen {
@@ -62,6 +63,11 @@ void check_pictures(const GenerateOptions& options) {
 }
 
 void check_options(const GenerateOptions& options) {
+  if (const std::string data = options.data.string(); storage::is_url(data)) {
+    throw UsageError(
+        data, "is a URL",
+        "feedrate writes folders: mount it, or make the dataset elsewhere and copy it");
+  }
   if (options.formats.empty()) throw UsageError("format", "none given", "e.g. jpeg,png,tensor");
   for (const std::string& name : options.formats) {
     if (name == "tensor" || codec::find_picture_format(name) != nullptr) continue;
@@ -276,7 +282,7 @@ void refuse_own_pictures(const GeneratePlan& plan) {
   };
   const std::string data = plan.data.string();
   const std::string picture =
-      storage::find_class_picture(plan.data, codec::picture_endings(), is_gens, listing);
+      storage::find_picture(plan.data, codec::picture_endings(), is_gens, listing);
   if (!picture.empty()) refuse_pictures(data, picture);
   const std::string shard = storage::find_tar_shard(plan.data);
   if (shard.empty()) return;
@@ -296,6 +302,7 @@ GeneratePlan begin_plan(const GenerateOptions& options, const PictureCheck& chec
   plan.news = options.news;
   if (options.from) {
     plan.news.waits_for(options.from->string());
+    storage::refuse_no_folder(*options.from);
     check_apart(options.data, *options.from);
     plan.source = make_folder_source(*options.from, options.count, check);
   } else if (options.like_imagenet) {

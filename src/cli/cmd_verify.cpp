@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -17,6 +18,8 @@
 #include "run/window.h"
 #include "storage/gen_command.h"
 #include "storage/image_folder.h"
+#include "storage/listing.h"
+#include "storage/no_folder.h"
 #include "storage/tar_shards.h"
 #include "storage/verify.h"
 
@@ -55,15 +58,18 @@ storage::VerifyResult check_files(const VerifyOptions& o, session::SupervisedCom
   if (!o.quick) make_check = [&] { return decode.make(); };
   if (!storage::is_image_folder(o.data, [&](std::uint64_t) { signs.alive(); }))
     return storage::verify_dataset(o.data, o.threads, progress, waits_for, make_check);
-  return storage::verify_own_folder(list_own_folder(o, command, signs), o.threads, progress,
-                                    waits_for, make_check);
+  storage::DatasetVariant own = list_own_folder(o, command, signs);
+  if (const std::string note = storage::listing_note(own); !note.empty())
+    command.say("feedrate: " + note);
+  return storage::verify_own_folder(std::move(own), o.threads, progress, waits_for, make_check);
 }
 
 void print_findings(const VerifyOptions& o, session::SupervisedCommand& command,
                     const storage::VerifyResult& result, const DecodeCheck& decode) {
-  for (const std::string& file : result.damaged) command.print("damaged: " + file + "\n");
-  for (const std::string& file : result.unreadable) command.print("unreadable: " + file + "\n");
-  for (const std::string& file : result.bad) command.print("bad: " + file + "\n");
+  for (const std::string& file : result.damaged) command.print("damaged: " + escaped(file) + "\n");
+  for (const std::string& file : result.unreadable)
+    command.print("unreadable: " + escaped(file) + "\n");
+  for (const std::string& file : result.bad) command.print("bad: " + escaped(file) + "\n");
   command.print(format("%llu samples, %.1f MB, %zu damaged, %zu unreadable",
                        static_cast<unsigned long long>(result.files),
                        static_cast<double>(result.bytes) / 1e6, result.damaged.size(),
@@ -75,10 +81,11 @@ void print_findings(const VerifyOptions& o, session::SupervisedCommand& command,
 int verify(const VerifyOptions& o, session::SupervisedCommand& command) {
   const std::stop_callback at_once(command.stop_token(), [&] { command.leave(); });
   session::SignsOfLife& signs = command.watch(o.data, o.stall_seconds);
+  storage::refuse_no_folder(o.data);
   std::error_code error;
   if (!std::filesystem::is_directory(o.data, error)) {
     refuse_unreadable(o.data, error);
-    throw Error(o.data, std::filesystem::exists(o.data, error) ? "is no folder" : "no such folder",
+    throw Error(o.data, "no such folder",
                 "give the folder of a dataset, of pictures or of tar shards");
   }
   DecodeCheck decode;

@@ -5,9 +5,13 @@
 #include <algorithm>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 #include "base/supervised_process.h"
+#include "codec/codec.h"
 #include "storage/dataset.h"
+#include "storage/left_out.h"
+#include "storage/listing.h"
 #include "storage/variant_name.h"
 
 namespace feedrate::cli {
@@ -17,14 +21,25 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kOwnFolder = "/";
 
-// Of a folder that no `gen` made: class folders, or tar shards where those are asked for.
+// Of a folder that no `gen` made: class folders or pictures, or tar shards where those are asked
+// for.
 bool holds_what_is_asked(const fs::path& folder, const std::set<std::string>& kinds) {
+  const std::vector<std::string_view> endings = codec::picture_endings();
+  const auto is_picture = [&](const fs::path& name) {
+    return std::ranges::any_of(endings, [&](std::string_view ending) {
+      return storage::is_in_any_case(name.extension().native(), ending);
+    });
+  };
   std::error_code error;
   const bool shards =
       std::ranges::any_of(kinds, [](const std::string& k) { return k.ends_with(".webdataset"); });
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
-       entry.increment(error))
-    if (shards ? entry->path().extension() == ".tar" : entry->is_directory(error)) return true;
+       entry.increment(error)) {
+    const fs::path name = entry->path().filename();
+    if (storage::is_hidden(name.native())) continue;
+    if (shards ? name.extension() == ".tar" : entry->is_directory(error) || is_picture(name))
+      return true;
+  }
   return false;
 }
 

@@ -66,11 +66,15 @@ struct Emulation {
 using DrawPictures = void (*)(std::uint64_t seed, codec::PixelSize size,
                               std::span<std::uint8_t> pixels);
 
+// Outputs of the network: ImageNet's classes, so that rates compare. A dataset of more classes
+// needs more (run::Datasets::outputs()).
+inline constexpr int kUsualOutputs = 1000;
+
 // What one run asks of a device.
 struct StepSpec {
   pipeline::BatchSpec batch;  // what a streamed or resident batch looks like in host memory
   std::string model;          // "resnet50" ...
-  int classes = 1000;
+  int classes = kUsualOutputs;
   std::string precision;    // "fp32", "tf32", "fp16", "bf16"; empty: the device has no choice
   bool pin_memory = false;  // slabs() hands out page-locked memory
   int threads = 0;          // of the training step on a CPU; 0: one per CPU

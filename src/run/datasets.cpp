@@ -1,8 +1,11 @@
 #include "run/datasets.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "base/text.h"
 #include "codec/codec.h"
+#include "device/accelerator.h"
 #include "measure/affinity.h"
 #include "pipeline/encoded_slot.h"
 #include "storage/container.h"
@@ -19,23 +22,33 @@ std::shared_ptr<const storage::DatasetVariant> Datasets::of(const plan::CellSett
                        "make one with `feedrate gen DIR` and give its folder");
     }
     entry = std::make_shared<const storage::DatasetVariant>(open(settings, variant));
+    if (!settings.emulated() && entry->classes > device::kUsualOutputs) {
+      tell_note(escaped(folder_.string()) + ": the network has " +
+                std::to_string(entry->classes) + " outputs, one for each class, not " +
+                std::to_string(device::kUsualOutputs) + ": its rates are of that network");
+    }
   }
   return entry;
 }
 
 storage::DatasetVariant Datasets::open(const plan::CellSettings& settings,
-                                       const std::string& variant) const {
+                                       const std::string& variant) {
   if (storage::is_image_folder(folder_, progress_)) return open_own(settings);
   return storage::open_dataset(folder_, variant, settings.skip_bad);
 }
 
-storage::DatasetVariant Datasets::open_own(const plan::CellSettings& settings) const {
+storage::DatasetVariant Datasets::open_own(const plan::CellSettings& settings) {
   const std::string_view files = storage::containers().front().name;
   const std::string_view shards = storage::kShardsContainer;
   const codec::Format* format = codec::find_picture_format(settings.data);
   if (!settings.mixed_sizes || format == nullptr || settings.detail != "medium" ||
       (settings.container != files && settings.container != shards)) {
     const bool holds_shards = storage::holds_tar_shards(folder_);
+    const auto passes_none = [](const std::string&) { return false; };
+    const std::vector<std::string_view> pictures = codec::picture_endings();
+    // Without pictures, that is what is wrong with it.
+    if (!holds_shards && storage::find_picture(folder_, pictures, passes_none, progress_).empty())
+      storage::list_image_folder(folder_, pictures, measure::allowed_cpus(), progress_);
     throw storage::MissingVariant(
         folder_.string(),
         "holds no dataset.json: it is not a dataset, or a folder of your own pictures",
@@ -51,8 +64,19 @@ storage::DatasetVariant Datasets::open_own(const plan::CellSettings& settings) c
                               ? settings.container == shards
                               : storage::holds_tar_shards(folder_) &&
                                     !storage::holds_class_pictures(folder_, endings, progress_);
-  return are_shards ? storage::list_tar_shards(folder_, endings, threads, progress_, note_)
-                    : storage::list_image_folder(folder_, endings, threads, progress_);
+  const auto note = [&](const std::string& line) { tell_note(line); };
+  storage::DatasetVariant own =
+      are_shards ? storage::list_tar_shards(folder_, endings, threads, progress_, note)
+                 : storage::list_image_folder(folder_, endings, threads, progress_);
+  if (const std::string line = storage::listing_note(own); !line.empty()) tell_note(line);
+  return own;
+}
+
+int Datasets::outputs() const {
+  int outputs = device::kUsualOutputs;
+  for (const auto& [variant, dataset] : variants_)
+    if (dataset) outputs = std::max(outputs, dataset->classes);
+  return outputs;
 }
 
 std::optional<std::string> Datasets::manifest_of(const std::string& variant) const {

@@ -63,22 +63,27 @@ class Datasets {
     if (found != unreadable_.end()) throw UnreadableDataset(found->second);
   }
 
+  // How many outputs the network needs: one for each class of the datasets that are open, the usual
+  // number at least. A cell and its ceiling have the same, once the cell's dataset is open.
+  int outputs() const;
+
   // What another process tells that lists the same folder.
   void tell_progress(std::uint64_t files) const {
     if (progress_) progress_(files);
   }
-  void tell_note(const std::string& note) const {
-    if (note_) note_(note);
+  // Told once: this process lists it again.
+  void tell_note(const std::string& note) {
+    if (note_ && told_.insert(note).second) note_(note);
   }
 
  private:
-  storage::DatasetVariant open(const plan::CellSettings& settings,
-                               const std::string& variant) const;
-  storage::DatasetVariant open_own(const plan::CellSettings& settings) const;
+  storage::DatasetVariant open(const plan::CellSettings& settings, const std::string& variant);
+  storage::DatasetVariant open_own(const plan::CellSettings& settings);
 
   std::filesystem::path folder_;
   storage::ListProgress progress_;
   storage::ListNote note_;
+  std::set<std::string> told_;  // notes
   std::map<std::string, std::shared_ptr<const storage::DatasetVariant>> variants_;
   std::set<std::pair<std::string, std::string>> looked_at_;                // variant, io
   std::map<std::pair<std::string, std::string>, std::string> unreadable_;  // by variant, way

@@ -13,6 +13,7 @@
 #include "storage/container.h"
 #include "storage/gen_command.h"
 #include "storage/manifest.h"
+#include "storage/no_folder.h"
 #include "storage/variant_name.h"
 
 namespace feedrate::storage {
@@ -21,6 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 void check_present(const fs::path& data, const std::string& variant) {
+  refuse_no_folder(data);
   const std::string remedy = "make it: " + gen_command(data, variant);
   std::error_code error;
   if (!fs::is_directory(data, error)) {

@@ -18,6 +18,9 @@
 #include "base/text.h"
 #include "base/xxh3.h"
 #include "storage/container.h"
+#include "storage/gen_command.h"
+#include "storage/left_out.h"
+#include "storage/no_folder.h"
 
 namespace feedrate::storage {
 namespace {
@@ -26,9 +29,14 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kNoChange = "the folder must not change while it is listed";
 
+// What is counted apart from what its name says.
+constexpr const char *kHidden = "hidden", *kOther = "other", *kDangling = "links that lead nowhere",
+                     *kInNoClass = "in no class folder",
+                     *kEmptyClasses = "class folders without pictures";
+
 const LeftOut kNobodyAsks{};
 
-enum class Kind { folder, file, dangling, other };
+enum class Kind { folder, file, dangling, hidden, other };
 struct Entry {
   std::string name;
   Kind kind = Kind::other;
@@ -47,13 +55,6 @@ Kind kind_of(mode_t mode) {
   return S_ISDIR(mode) ? Kind::folder : S_ISREG(mode) ? Kind::file : Kind::other;
 }
 
-void check_name(const std::string& path, std::string_view name) {
-  if (has_control_characters(name)) {
-    throw Error(path, "holds a file whose name has control characters",
-                "rename it: `ls -b " + path + "` shows it");
-  }
-}
-
 bool has_suffix(std::string_view name, std::span<const std::string_view> suffixes) {
   return std::ranges::any_of(suffixes, [&](std::string_view suffix) {
     return name.size() > suffix.size() &&
@@ -69,13 +70,29 @@ Kind kind_behind(int folder, const std::string& path, const char* name) {
   if (fstatat(folder, name, &info, 0) == 0) return kind_of(info.st_mode);
   const int error = errno;
   if (leads_nowhere(error)) return Kind::dangling;
-  check_name(path, name);
   refuse_reading(path + "/" + name, std::strerror(error), error,
                  "mend it or take it out of the folder");
 }
 
-// In name order. What is neither a folder nor ends in one of `wanted` is not checked: whatever else
+// What is hidden, or neither a folder nor ends in one of `wanted`, is not checked: whatever else
 // lies there does no harm.
+Kind kind_of(const dirent& entry, int folder, const std::string& path,
+             std::span<const std::string_view> wanted) {
+  const std::string_view name = entry.d_name;
+  if (is_hidden(name)) return Kind::hidden;
+  Kind kind = Kind::other;
+  if (entry.d_type == DT_DIR) kind = Kind::folder;
+  if (entry.d_type == DT_REG) kind = Kind::file;
+  if (entry.d_type == DT_LNK || entry.d_type == DT_UNKNOWN)
+    kind = kind_behind(folder, path, entry.d_name);
+  if (kind == Kind::other && has_suffix(name, wanted)) {
+    throw Error(path + "/" + std::string(name), "is no file: a pipe, a socket or a device",
+                "take it out of the folder");
+  }
+  return kind;
+}
+
+// In name order.
 std::vector<Entry> entries_of(const std::string& path, std::span<const std::string_view> wanted,
                               ListCount& count) {
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir(path.c_str()), closedir);
@@ -85,24 +102,22 @@ std::vector<Entry> entries_of(const std::string& path, std::span<const std::stri
   while (const dirent* entry = readdir(folder.get())) {
     const std::string_view name = entry->d_name;
     if (name == "." || name == "..") continue;
-    const bool is_wanted = has_suffix(name, wanted);
-    Kind kind = Kind::other;
-    if (entry->d_type == DT_DIR) kind = Kind::folder;
-    if (entry->d_type == DT_REG) kind = Kind::file;
-    if (entry->d_type == DT_LNK || entry->d_type == DT_UNKNOWN)
-      kind = kind_behind(dirfd(folder.get()), path, entry->d_name);
-    if (kind == Kind::folder || is_wanted) check_name(path, name);
-    if (kind == Kind::other && is_wanted) {
-      throw Error(path + "/" + std::string(name), "is no file: a pipe, a socket or a device",
-                  "take it out of the folder");
-    }
-    entries.push_back({std::string(name), kind});
+    entries.push_back({std::string(name), kind_of(*entry, dirfd(folder.get()), path, wanted)});
     count.alive();
     errno = 0;
   }
   if (errno != 0) refuse_reading(path, std::strerror(errno), errno, kNoChange);
   std::ranges::sort(entries, {}, &Entry::name);
   return entries;
+}
+
+// Neither a folder nor a sample.
+void count_left_out(const Entry& entry, LeftOutCount& count) {
+  if (entry.kind == Kind::hidden) return count.add(kHidden);
+  if (entry.kind == Kind::dangling) return count.add(kDangling);
+  const std::string_view picture =
+      entry.kind == Kind::file ? picture_ending(entry.name) : std::string_view{};
+  count.add(picture.empty() ? kOther : std::string(picture));
 }
 
 // The pictures of one class, or of all of the folder.
@@ -121,6 +136,8 @@ class ClassFolder {
   }
   // Links of a picture's name that lead nowhere, and were not to be left out: of all lists so far.
   std::vector<std::string> take_dangling() { return std::exchange(dangling_, {}); }
+  // What else lies there.
+  LeftOutCount take_left_out() { return std::exchange(counted_, {}); }
 
  private:
   void walk(const std::string& relative) {
@@ -131,19 +148,26 @@ class ClassFolder {
     way_.push_back(id);
     for (const Entry& entry : entries_of(path, suffixes_, count_)) {
       std::string below = relative.empty() ? entry.name : relative + "/" + entry.name;
-      const bool is_dangling = entry.kind == Kind::dangling,
-                 is_sample = has_suffix(entry.name, suffixes_);
+      const bool is_sample = has_suffix(entry.name, suffixes_);
       if (entry.kind == Kind::folder) {
         walk(below);
       } else if (entry.kind == Kind::file && is_sample) {
         paths_.push_back(std::move(below));
-      } else if (is_dangling && is_sample && !left_out_.dangling_samples) {
+      } else if (entry.kind == Kind::dangling && is_sample && !left_out_.dangling_samples) {
         dangling_.push_back(std::move(below));
-      } else if (entry.kind != Kind::other && left_out_.tell) {
-        left_out_.tell(below, is_dangling);
+      } else {
+        leave_out(entry, below);
       }
     }
     way_.pop_back();
+  }
+
+  void leave_out(const Entry& entry, const std::string& path) {
+    count_left_out(entry, counted_);
+    if (entry.kind == Kind::other || !left_out_.tell) return;
+    left_out_.tell(path, entry.kind == Kind::hidden     ? LeftOut::Why::hidden
+                         : entry.kind == Kind::dangling ? LeftOut::Why::dangling
+                                                        : LeftOut::Why::name);
   }
 
   const std::string root_;
@@ -152,6 +176,7 @@ class ClassFolder {
   const LeftOut& left_out_;
   std::vector<FolderId> way_;  // from the class down to where it is
   std::vector<std::string> paths_, dangling_;
+  LeftOutCount counted_;
 };
 
 // They are found one by one otherwise, each by a run of its own.
@@ -164,61 +189,115 @@ void refuse_dangling(const std::string& root, const std::vector<std::string>& da
       "mend such links, or take them out: `find " + shell_word(root) + " -xtype l` shows them");
 }
 
-std::vector<std::string> classes_of(const std::string& root, ListCount& count) {
-  std::vector<std::string> classes;
-  for (Entry& entry : entries_of(root, {}, count))
-    if (entry.kind == Kind::folder) classes.push_back(std::move(entry.name));
-  return classes;
+std::vector<std::string> folders_among(const std::vector<Entry>& entries) {
+  std::vector<std::string> folders;
+  for (const Entry& entry : entries)
+    if (entry.kind == Kind::folder) folders.push_back(entry.name);
+  return folders;
 }
 
-[[noreturn]] void refuse_empty(const std::string& root, std::span<const std::string_view> suffixes,
-                               ListCount& count) {
+// ".txt", as a person reads it.
+std::string ending_of(const std::string& path) {
+  constexpr std::size_t kLongest = 12;
+  const std::string name = path.substr(path.rfind('/') + 1);
+  const std::size_t dot = name.rfind('.');
+  const bool has_one = dot != std::string::npos && dot > 0 && name.size() - dot <= kLongest;
+  return has_one ? printable(name.substr(dot), kLongest) : "without an ending";
+}
+
+[[noreturn]] void refuse_no_pictures(const std::string& root,
+                                     std::span<const std::string_view> suffixes, ListCount& count) {
   static constexpr std::string_view kTar[] = {".tar"};
   const std::vector<Entry> entries = entries_of(root, {}, count);
-  const auto holds = [&](std::span<const std::string_view> wanted) {
-    return std::ranges::any_of(entries, [&](const Entry& entry) {
-      return entry.kind == Kind::file && has_suffix(entry.name, wanted);
-    });
-  };
-  if (holds(suffixes)) {
-    throw Error(root, "holds pictures, but not in class folders",
-                "move them into one: " + root + "/class_0/...");
-  }
-  if (holds(kTar)) {
+  const bool holds_tar = std::ranges::any_of(entries, [&](const Entry& entry) {
+    return entry.kind == Kind::file && has_suffix(entry.name, kTar);
+  });
+  if (holds_tar) {
     throw Error(root, "holds tar files, not class folders",
                 "read them as shards: --container webdataset --image-size mixed");
   }
-  throw Error(root,
-              "holds no " + either_of(suffixes) + " in class folders (" + root + "/CLASS/NAME)",
-              "give the folder that holds them, or another --data");
+  LeftOutCount others;  // by ending
+  const LeftOut tell{[&](const std::string& path, LeftOut::Why why) {
+    others.add(why == LeftOut::Why::hidden ? kHidden : ending_of(path));
+  }};
+  ClassFolder(root, suffixes, count, tell).list("");
+  if (others.empty()) {
+    throw Error(root, "holds no files",
+                "give the folder of the pictures, or make a dataset: " + gen_command(root, ""));
+  }
+  constexpr std::size_t kMostEndings = 3;
+  const std::string_view remedy = file_kind(others.most_frequent()).remedy;
+  const bool is_picture = !picture_ending("a" + others.most_frequent()).empty();
+  throw Error(
+      root, "holds no " + either_of(suffixes) + ", but other files: " + others.text(kMostEndings),
+      remedy.empty() || is_picture ? "give the folder of the pictures, or another --data" : remedy);
 }
 
-// The paths of all pictures, by class.
-std::vector<SampleFile> list_paths(const std::string& root, const std::vector<std::string>& classes,
-                                   std::span<const std::string_view> suffixes, int threads,
-                                   ListCount& count) {
-  std::vector<std::vector<std::string>> of_class(classes.size()), dangling(classes.size());
+// What lies in a folder.
+struct Listing {
+  std::vector<SampleFile> samples;
+  int classes = 0;
+  LeftOutCount left_out;
+};
+
+// What lies in its class folders. One without pictures is no class.
+Listing list_classes(const std::string& root, const std::vector<std::string>& folders,
+                     std::span<const std::string_view> suffixes, int threads, ListCount& count) {
+  struct ClassListing {
+    std::vector<std::string> paths, dangling;
+    LeftOutCount left_out;
+  };
+  std::vector<ClassListing> found(folders.size());
   in_parallel(
-      classes.size(), threads,
+      folders.size(), threads,
       [&] {
         const auto lister = std::make_shared<ClassFolder>(root, suffixes, count, kNobodyAsks);
         return [&, lister](std::size_t i) {
-          of_class[i] = lister->list(classes[i]);
-          dangling[i] = lister->take_dangling();
+          found[i].paths = lister->list(folders[i]);
+          found[i].dangling = lister->take_dangling();
+          found[i].left_out = lister->take_left_out();
         };
       },
       [] { return false; });
   std::vector<std::string> all_dangling;
-  for (std::vector<std::string>& some : dangling)
-    std::ranges::move(some, std::back_inserter(all_dangling));
+  for (ClassListing& one : found) std::ranges::move(one.dangling, std::back_inserter(all_dangling));
   refuse_dangling(root, all_dangling);
-  std::vector<SampleFile> samples;
-  for (std::size_t i = 0; i < classes.size(); ++i) {
-    for (std::string& path : of_class[i])
-      samples.push_back({.path = std::move(path), .label = static_cast<std::int32_t>(i)});
-    std::vector<std::string>().swap(of_class[i]);
+  Listing listing;
+  for (ClassListing& one : found) {
+    for (std::string& path : one.paths)
+      listing.samples.push_back({.path = std::move(path), .label = listing.classes});
+    if (!one.paths.empty()) ++listing.classes;
+    listing.left_out.add(one.left_out);
+    one = {};
   }
+  return listing;
+}
+
+// Those that lie in the folder itself, all of one class.
+std::vector<SampleFile> list_flat(const std::string& root,
+                                  std::span<const std::string_view> suffixes, ListCount& count) {
+  std::vector<SampleFile> samples;
+  std::vector<std::string> dangling;
+  for (Entry& entry : entries_of(root, suffixes, count)) {
+    if (!has_suffix(entry.name, suffixes)) continue;
+    if (entry.kind == Kind::file) samples.push_back({.path = std::move(entry.name)});
+    if (entry.kind == Kind::dangling) dangling.push_back(std::move(entry.name));
+  }
+  refuse_dangling(root, dangling);
   return samples;
+}
+
+// What lies beside the class folders, or where there are none, beside the pictures.
+void count_beside(const std::vector<Entry>& entries, std::span<const std::string_view> suffixes,
+                  bool is_flat, LeftOutCount& left_out) {
+  for (const Entry& entry : entries) {
+    if (entry.kind == Kind::folder) continue;
+    if (entry.kind == Kind::file && has_suffix(entry.name, suffixes)) {
+      if (!is_flat) left_out.add(kInNoClass);
+    } else {
+      count_left_out(entry, left_out);
+    }
+  }
 }
 
 // Sizes; returns the hash of names, labels, sizes and times.
@@ -291,6 +370,7 @@ class FirstPicture {
       count_.alive();
       std::error_code ignored;  // a link that leads nowhere is nothing
       const std::string name = entry->path().filename().string();
+      if (is_hidden(name)) continue;
       if (entry->is_directory(ignored)) below.push_back(name);
       if (has_suffix(name, suffixes_) && entry->is_regular_file(ignored))
         return relative + "/" + name;
@@ -330,22 +410,25 @@ bool holds_class_pictures(const fs::path& folder, std::span<const std::string_vi
                           const ListProgress& progress) {
   ListCount count(progress);
   ClassFolder lister(folder.string(), suffixes, count, kNobodyAsks);
-  return std::ranges::any_of(classes_of(folder.string(), count),
+  return std::ranges::any_of(folders_among(entries_of(folder.string(), {}, count)),
                              [&](const std::string& name) { return !lister.list(name).empty(); });
 }
 
-std::string find_class_picture(const fs::path& folder, std::span<const std::string_view> suffixes,
-                               const std::function<bool(const std::string&)>& passes,
-                               const ListProgress& progress) {
+std::string find_picture(const fs::path& folder, std::span<const std::string_view> suffixes,
+                         const std::function<bool(const std::string&)>& passes,
+                         const ListProgress& progress) {
   ListCount count(progress);
   FirstPicture first(folder, suffixes, passes, count);
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
        entry.increment(error)) {
+    count.alive();
     std::error_code ignored;
+    const std::string name = entry->path().filename().string();
+    if (is_hidden(name)) continue;
+    if (has_suffix(name, suffixes) && entry->is_regular_file(ignored)) return name;
     if (!entry->is_directory(ignored)) continue;
-    if (std::string found = first.in_class(entry->path().filename().string()); !found.empty())
-      return found;
+    if (std::string found = first.in_class(name); !found.empty()) return found;
   }
   return {};
 }
@@ -354,16 +437,28 @@ DatasetVariant list_image_folder(const fs::path& folder, std::span<const std::st
                                  int threads, const ListProgress& progress) {
   const std::string root = folder.string();
   ListCount count(progress);
-  const std::vector<std::string> classes = classes_of(root, count);
+  const std::vector<Entry> entries = entries_of(root, {}, count);
+  const std::vector<std::string> folders = folders_among(entries);
+  Listing listing = list_classes(root, folders, suffixes, threads, count);
+  const bool is_flat = listing.samples.empty();
+  if (is_flat) {
+    listing.samples = list_flat(root, suffixes, count);
+    listing.classes = 1;
+  } else {
+    listing.left_out.add(kEmptyClasses, folders.size() - static_cast<std::size_t>(listing.classes));
+  }
+  if (listing.samples.empty()) refuse_no_pictures(root, suffixes, count);
+  count_beside(entries, suffixes, is_flat, listing.left_out);
   DatasetVariant variant{.folder = folder, .container = &own_files()};
-  variant.samples = list_paths(root, classes, suffixes, threads, count);
-  if (variant.samples.empty()) refuse_empty(root, suffixes, count);
+  variant.samples = std::move(listing.samples);
   variant.manifest_xxh3 = look_at_files(root, variant.samples, threads, count);
   sum_up(variant);
-  variant.classes = static_cast<int>(classes.size());
+  variant.classes = listing.classes;
   variant.made = {{"source", "a folder of pictures, as it lies"},
                   {"count", std::to_string(variant.samples.size())},
-                  {"classes", std::to_string(classes.size())}};
+                  {"classes", std::to_string(listing.classes)}};
+  if (is_flat) variant.made[kLayout] = "no class folders: one class";
+  if (!listing.left_out.empty()) variant.made[kLeftOut] = listing.left_out.text();
   return variant;
 }
 

@@ -13,19 +13,23 @@ namespace feedrate::storage {
 
 // A folder of pictures as torchvision's ImageFolder reads it: each folder below `folder` is a
 // class, in name order; a class's pictures lie in it at any depth. Those whose names end in one of
-// `suffixes` (".jpg", whatever the case) are its samples. Links are followed. Nothing is read:
-// names, sizes and times of the files make the manifest, so SampleFile::xxh3 is 0. `threads` list
-// it. Errors: feedrate::Error naming the folder or file (no pictures, none below class folders, not
-// readable, a link that leads nowhere or to where it came from, a pipe of a picture's name) and the
-// remedy.
+// `suffixes` (".jpg", whatever the case) are its samples. Where no class folder holds any, the
+// pictures of `folder` itself are one class. Links are followed. Left out, and counted in
+// DatasetVariant::made: what is hidden (left_out.h), pictures beside class folders, other files,
+// and class folders without pictures, which are no classes (ImageFolder refuses them). Nothing is
+// read: names, sizes and times of the files make the manifest, so SampleFile::xxh3 is 0. `threads`
+// list it. Names may hold any bytes. Errors: feedrate::Error naming the folder or file (no
+// pictures, not readable, a link that leads nowhere or to where it came from, a pipe of a picture's
+// name) and the remedy.
 DatasetVariant list_image_folder(const std::filesystem::path& folder,
                                  std::span<const std::string_view> suffixes, int threads,
                                  const ListProgress& progress = {});
 
-// What of a folder is no sample: a file that ends otherwise, or a link that leads nowhere, relative
-// to the folder.
+// What of a folder is no sample: a file that ends otherwise, a link that leads nowhere, or what is
+// hidden, relative to the folder.
 struct LeftOut {
-  std::function<void(const std::string& path, bool is_dangling)> tell;
+  enum class Why { name, dangling, hidden };
+  std::function<void(const std::string& path, Why why)> tell;
   bool dangling_samples = false;  // links of a sample's name are left out too, else an Error
 };
 
@@ -38,17 +42,18 @@ std::vector<std::string> list_pictures(const std::filesystem::path& folder,
 
 // Whether `data` is a folder of the user's own: one that `feedrate gen` has not made.
 bool is_image_folder(const std::filesystem::path& data, const ListProgress& progress = {});
-// Whether there is a sample in it, by list_image_folder()'s terms. Errors: as there.
+// Whether there is a sample in a class folder, by list_image_folder()'s terms. Errors: as there.
 bool holds_class_pictures(const std::filesystem::path& folder,
                           std::span<const std::string_view> suffixes,
                           const ListProgress& progress = {});
 
-// The first picture that is met in a class folder, relative to `folder`: "a/1.jpg". Empty if there
-// is none among the first entries of each class. Cheap, whatever there is; what cannot be read is
-// passed over. `passes`, which gets relative paths, says which folders are not looked into.
-std::string find_class_picture(const std::filesystem::path& folder,
-                               std::span<const std::string_view> suffixes,
-                               const std::function<bool(const std::string&)>& passes,
-                               const ListProgress& progress = {});
+// The first picture that is met in the folder or a class folder, relative to `folder`: "a/1.jpg".
+// Empty if there is none among the first entries of each class. Cheap, whatever there is; what
+// cannot be read is passed over. `passes`, which gets relative paths, says which folders are not
+// looked into.
+std::string find_picture(const std::filesystem::path& folder,
+                         std::span<const std::string_view> suffixes,
+                         const std::function<bool(const std::string&)>& passes,
+                         const ListProgress& progress = {});
 
 }  // namespace feedrate::storage

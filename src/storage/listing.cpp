@@ -3,8 +3,22 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
+#include <vector>
+
+#include "base/text.h"
 
 namespace feedrate::storage {
+
+std::string listing_note(const DatasetVariant& variant) {
+  std::vector<std::string> said;
+  const auto& made = variant.made;
+  if (const auto layout = made.find(kLayout); layout != made.end()) said.push_back(layout->second);
+  if (const auto out = made.find(kLeftOut); out != made.end())
+    said.push_back("left out: " + out->second);
+  std::string note;
+  for (const std::string& one : said) note += (note.empty() ? "" : "; ") + one;
+  return note.empty() ? "" : escaped(variant.folder.string()) + ": " + note;
+}
 
 bool leads_nowhere(int error) { return error == ENOENT || error == ELOOP || error == ENOTDIR; }
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "measure/clock.h"
+#include "storage/dataset.h"
 
 namespace feedrate::storage {
 
@@ -54,6 +55,14 @@ class ListCount {
   std::atomic<std::int64_t> told_ns_{measure::now_ns()};
   std::mutex mutex_;
 };
+
+// Keys of DatasetVariant::made of a user's own folder: how its classes lie, where that is not as
+// usual, and how many files were left out, by kind: "31 (30 webp, 1 gif)".
+inline constexpr const char* kLayout = "layout";
+inline constexpr const char* kLeftOut = "left_out";
+// The line of it for the user: "DIR: no class folders: one class; left out: 3 (3 hidden)". Empty:
+// nothing is to be said.
+std::string listing_note(const DatasetVariant& variant);
 
 // Whether an errno of looking behind a link says that nothing is there: it dangles, or loops.
 bool leads_nowhere(int error);

@@ -62,11 +62,12 @@ std::vector<std::size_t> chosen(const DatasetVariant& variant, std::uint64_t mos
   return samples;
 }
 
-// Shards may repeat a name.
+// Shards may repeat a name, and a user's own names may hold what no manifest takes.
 std::string name_in_copy(const std::string& path, std::size_t number) {
   const std::size_t dot = path.find('.', path.rfind('/') + 1);
-  return "class_000/" + format("%08zu", number) +
-         (dot == std::string::npos ? "" : path.substr(dot));
+  std::string ending = dot == std::string::npos ? "" : path.substr(dot);
+  if (!ending.empty() && !stays_inside(ending)) ending = ending.substr(ending.rfind('.'));
+  return "class_000/" + format("%08zu", number) + ending;
 }
 
 std::string without_container(const std::string& variant) {

@@ -42,6 +42,16 @@ TEST(StoredSize, OfAFolderOfOnesOwnIsMixed) {
             (StoredSize{.size = "mixed", .detail = "", .made = false}));
 }
 
+TEST(StoredSize, OfPicturesWithoutClassFoldersIsMixedToo) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directories(folder.path() / ".git");
+  std::ofstream(folder.path() / "notes.txt") << "";
+  EXPECT_FALSE(look_at(folder.path()).only);
+  std::ofstream(folder.path() / "a.JPG") << "";
+  EXPECT_EQ(look_at(folder.path()).only,
+            (StoredSize{.size = "mixed", .detail = "", .made = false}));
+}
+
 TEST(StoredSize, OfNoFolderIsNone) {
   const TemporaryFolder folder;
   const cli::StoredSizeLook none = look_at(folder.path() / "missing");

@@ -161,6 +161,10 @@ TEST_F(Failures, a_folder_of_own_pictures_is_left_alone) {
   fs::rename(mine / "a/deep/1.JPG", mine / "a/deep/1.bmp");
   EXPECT_THAT(error_of(options()), AllOf(HasSubstr("--data bmp"), Not(HasSubstr("--from"))));
   fs::remove_all(mine / "a");
+  write_text(mine / "1.png", "a picture in no class folder");
+  EXPECT_THAT(error_of(options()), HasSubstr("holds pictures of your own (1.png); choose"));
+  fs::remove(mine / "1.png");
+  write_text(mine / ".cache/1.png", "nobody reads it");
   EXPECT_EQ(error_of(options()), "") << "other files do no harm";
 }
 

@@ -132,6 +132,8 @@ TEST_F(From, what_is_no_picture_that_it_reads_is_counted_and_named) {
        {"n01/b.gif", "n01/c.GIF", "n01/notes.txt", "n01/d.webp", "n01/e\x1b[2J.tif"})
     write_text(pictures() / name, "x");
   fs::create_symlink("nowhere", pictures() / "n02");
+  write_text(pictures() / "n01/.DS_Store", "x");
+  write_text(pictures() / "n01/._a.jpg", "x");
   data_gen::GenerateOptions options = from_options();
   std::map<std::string, std::int64_t> left_out;
   options.on_skipped = [&](const std::string& what, std::int64_t pictures) {
@@ -140,7 +142,8 @@ TEST_F(From, what_is_no_picture_that_it_reads_is_counted_and_named) {
   generate(options);
   EXPECT_EQ(paths_of(storage::open_dataset(options.data, "jpeg/32x24")).size(), 1u);
   const std::string read = "; gen reads *.jpg, *.jpeg, *.png";
-  EXPECT_THAT(left_out, ElementsAre(Pair("pictures/n01/b.gif: a *.gif (and 1 more)" + read, 2),
+  EXPECT_THAT(left_out, ElementsAre(Pair("pictures/n01/._a.jpg: is hidden", 1),
+                                    Pair("pictures/n01/b.gif: a *.gif (and 1 more)" + read, 2),
                                     Pair("pictures/n01/d.webp: a *.webp" + read, 1),
                                     Pair("pictures/n01/e?[2J.tif: a *.tif" + read, 1),
                                     Pair("pictures/n02: a link that leads nowhere", 1)));
@@ -194,6 +197,7 @@ TEST_F(From, takes_what_is_read_from_a_folder_as_it_lies) {
   const auto as_it_lies = storage::list_image_folder(pictures(), kEndings, 1);
   const auto made = storage::open_dataset(from_options().data, "jpeg/32x24");
   EXPECT_EQ(made.classes, as_it_lies.classes);
+  EXPECT_EQ(made.classes, 2) << "what is hidden is left out";
   ASSERT_EQ(made.samples.size(), as_it_lies.samples.size());
   for (std::size_t i = 0; i < made.samples.size(); ++i)
     EXPECT_EQ(made.samples[i].label, as_it_lies.samples[i].label) << made.samples[i].path;

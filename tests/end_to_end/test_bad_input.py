@@ -83,6 +83,8 @@ class BadInput(ProgramTest):
         self.assertNotIn("make it", said, "one remedy")
         unread = [f"--dataset {self.data}", "is not read", "--data jpeg"]
         self.refused("run", "--dataset", self.data, "--device", "emulated:1", names=unread)
+        self.refused("verify", self.folder, names="holds no files; give the folder", code=1)
+        self.write("notes.txt", "")
         said = self.refused("verify", self.folder, names="holds no .jpg or ", code=1)
         self.assertEqual(said.count(".png "), 1, "of png and png0")
         self.refused("doctor", "--nowhere", names="--nowhere")

@@ -1,0 +1,69 @@
+#include "storage/left_out.h"
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include "storage/listing.h"
+
+namespace feedrate::storage {
+namespace {
+
+using KindCount = std::pair<std::string, std::uint64_t>;
+
+std::vector<KindCount> by_frequency(const std::map<std::string, std::uint64_t>& of_kind) {
+  std::vector<KindCount> kinds(of_kind.begin(), of_kind.end());
+  std::ranges::stable_sort(kinds, std::ranges::greater{}, &KindCount::second);
+  return kinds;
+}
+
+}  // namespace
+
+bool is_hidden(std::string_view name) {
+  // Of macOS, Windows, Synology's file servers, and ext4, whose folder root alone may read.
+  static constexpr std::string_view kOfSystems[] = {
+      "__macosx",     "thumbs.db", "desktop.ini", "system volume information",
+      "$recycle.bin", "@eadir",    "lost+found"};
+  return name.starts_with('.') || std::ranges::any_of(kOfSystems, [&](std::string_view kept) {
+           return is_in_any_case(name, kept);
+         });
+}
+
+std::string_view picture_ending(std::string_view name) {
+  static constexpr std::string_view kPictures[] = {"jpg",  "jpeg", "jpe", "jfif", "png",  "bmp",
+                                                   "gif",  "webp", "tif", "tiff", "avif", "heic",
+                                                   "heif", "jxl",  "jp2", "ppm",  "pgm"};
+  const std::size_t dot = name.rfind('.');
+  if (dot == std::string_view::npos || dot == 0) return {};
+  const auto known = std::ranges::find_if(kPictures, [&](std::string_view ending) {
+    return is_in_any_case(name.substr(dot + 1), ending);
+  });
+  return known == std::end(kPictures) ? std::string_view{} : *known;
+}
+
+std::string LeftOutCount::most_frequent() const {
+  return empty() ? "" : by_frequency(of_kind_).front().first;
+}
+
+std::string LeftOutCount::text(std::size_t most) const {
+  std::string kinds;
+  std::uint64_t all = 0, others = 0;
+  const auto add_kind = [&](std::uint64_t count, const std::string& kind) {
+    kinds += (kinds.empty() ? "" : ", ") + std::to_string(count) + " " + kind;
+  };
+  std::size_t shown = 0;
+  for (const auto& [kind, count] : by_frequency(of_kind_)) {
+    all += count;
+    if (shown++ < most) {
+      add_kind(count, kind);
+    } else {
+      others += count;
+    }
+  }
+  if (others > 0) add_kind(others, "of other kinds");
+  return all == 0 ? "" : std::to_string(all) + " (" + kinds + ")";
+}
+
+}  // namespace feedrate::storage
