@@ -149,6 +149,7 @@ Json record_json(const Record& record, const run::RunOptions& options, const Jso
     if (const Json batches = run::record_json_of(result.qualified->batches); !batches.empty())
       json["rates_over_batches"] = batches;
   }
+  if (result.outputs != device::kUsualOutputs) json["outputs"] = result.outputs;
   if (result.qualify_ns > 0) json["qualify_s"] = measure::seconds(result.qualify_ns);
   json["flags"] = flags_json(record.flags);
   json["valid"] = record.valid;

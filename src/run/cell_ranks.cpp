@@ -124,7 +124,7 @@ class ThreadRanks : public CellRanks {
                        Datasets&) override {}
   bool qualify(const plan::Cell&, const plan::CellSettings& settings, const RunOptions& options,
                const QualifyOrder& order, const QualifySink& sink, std::stop_token) override {
-    qualify_here(settings, options.seed, registry_, order, sink);
+    qualify_here(settings, options, registry_, order, sink);
     return true;
   }
   bool apart(const plan::CellSettings&) const override { return false; }

@@ -100,7 +100,7 @@ CellResult CellRunner::run_blocks(const plan::Cell& cell, const BlockPlan& block
   return run_with(options, cell, progress, std::move(stop));
 }
 
-CellResult CellRunner::run_with(const RunOptions& options, const plan::Cell& cell,
+CellResult CellRunner::run_with(RunOptions options, const plan::Cell& cell,
                                 const ProgressSink& progress, std::stop_token stop) {
   CellResult result{.cell = cell, .settings = settings_for(cell), .started_at = utc_now()};
   RankResults kept;
@@ -108,6 +108,8 @@ CellResult CellRunner::run_with(const RunOptions& options, const plan::Cell& cel
   try {
     datasets_.refuse_unreadable(result.settings.variant(), way_of_reading(result.settings));
     result.dataset = datasets_.of(result.settings);
+    options.outputs = datasets_.outputs();
+    if (!result.settings.emulated()) result.outputs = options.outputs;
     if (!qualifier_->qualify(result, here)) {
       result.status = Status::interrupted;
       return result;

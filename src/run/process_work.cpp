@@ -62,10 +62,11 @@ RankAnswer run_process(const ProcessWork& work,
   return answer;
 }
 
-void qualify_here(const plan::CellSettings& settings, std::uint64_t seed,
+void qualify_here(const plan::CellSettings& settings, const RunOptions& options,
                   device::AcceleratorRegistry& registry, const QualifyOrder& order,
                   const QualifySink& sink, const std::function<void()>& alive) {
-  device::StepSpec spec = settings.step_spec(seed);
+  device::StepSpec spec = settings.step_spec(options.seed);
+  spec.classes = options.outputs;
   spec.feed = device::Feed::synthetic;
   spec.batch.size = settings.input_size;  // not that of pictures which the device augments
   spec.augmentation.reset();

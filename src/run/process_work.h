@@ -30,7 +30,7 @@ RankAnswer run_process(const ProcessWork& work,
 
 // Carries out an order to try out a cell's device, in this process. Throws what ends it. `alive` is
 // called after each trial; may be empty.
-void qualify_here(const plan::CellSettings& settings, std::uint64_t seed,
+void qualify_here(const plan::CellSettings& settings, const RunOptions& options,
                   device::AcceleratorRegistry& registry, const QualifyOrder& order,
                   const QualifySink& sink, const std::function<void()>& alive = {});
 

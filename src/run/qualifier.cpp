@@ -14,14 +14,17 @@ namespace {
 // Everything that a qualification hangs on.
 nlohmann::json qualification_key(const device::AcceleratorKind& kind,
                                  const plan::CellSettings& settings, const RunOptions& options) {
-  return {{"device", kind.identity ? kind.identity(settings.device_argument) : settings.device},
-          {"build", options.build ? options.build() : ""},
-          {"model", settings.model},
-          {"precision", settings.precision},
-          {"batch_size", settings.batch_size},
-          {"input_size", codec::to_string(settings.input_size)},
-          {"typed", settings.step},
-          {"open", settings.open_step}};
+  nlohmann::json key = {
+      {"device", kind.identity ? kind.identity(settings.device_argument) : settings.device},
+      {"build", options.build ? options.build() : ""},
+      {"model", settings.model},
+      {"precision", settings.precision},
+      {"batch_size", settings.batch_size},
+      {"input_size", codec::to_string(settings.input_size)},
+      {"typed", settings.step},
+      {"open", settings.open_step}};
+  if (options.outputs != device::kUsualOutputs) key["outputs"] = options.outputs;
+  return key;
 }
 
 // The axes that concern a CPU, too.

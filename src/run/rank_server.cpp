@@ -116,7 +116,7 @@ class RankServer {
       return measure::now_ns() - told_ns > kLongestNs ? "has not come to an end for 3 minutes" : "";
     });
     qualify_here(
-        order.settings(), order.options.seed, registry_, order.qualify,
+        order.settings(), order.options, registry_, order.qualify,
         [&](const QualifyEvent& event) { group_.report(to_text(event)); },
         [&] { told_ns = measure::now_ns(); });
   }

@@ -63,6 +63,7 @@ RankTask make_rank_task(const plan::CellSettings& settings, const RunOptions& op
   if (options.in_pairs)
     task.options.blocks = pairs_of(settings, options.limits, options.pairs_seed);
   if (!options.plant) task.options.planted_delays = {};
+  task.step.classes = options.outputs;
   if (settings.pictures) task.step.draw = data_gen::draw_batch;
   if (!dataset) return task;
   task.part =

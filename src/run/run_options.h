@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "device/accelerator.h"
 #include "pipeline/planted_times.h"
 #include "run/blocks.h"
 #include "run/window.h"
@@ -16,6 +17,7 @@ struct RunOptions {
   std::filesystem::path data{};  // the dataset's folder; may be empty if every cell is synthetic
   RunLimits limits{};
   std::uint64_t seed = 0;
+  int outputs = device::kUsualOutputs;  // of the network, also a ceiling's: Datasets::outputs()
   pipeline::PlantedTimes planted{};  // zero but in tests of the measurement itself
   bool plant = false;
   std::optional<int> planted_rank;  // in this rank alone
@@ -40,6 +42,7 @@ void for_each_option(Options& options, const Visit& visit) {
   visit("data", options.data);
   visit("limits", options.limits);
   visit("seed", options.seed);
+  visit("outputs", options.outputs);
   visit("planted", options.planted);
   visit("plant", options.plant);
   visit("planted_rank", options.planted_rank);

@@ -1,0 +1,100 @@
+// What cells read, and what their network needs for it.
+#include "run/datasets.h"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "device/registry.h"
+#include "plan/expand.h"
+#include "run/rank_task.h"
+#include "tests/temporary_folder.h"
+
+namespace feedrate::tests {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+class OpenDatasets : public testing::Test {
+ protected:
+  void put(const std::string& path) const {
+    const std::filesystem::path file = folder_.path() / path;
+    std::filesystem::create_directories(file.parent_path());
+    std::ofstream(file) << "x";
+  }
+  static plan::CellSettings settings(const std::string& device, const std::string& size = "mixed") {
+    return plan::settings_of(plan::expand({{"device", {device}},
+                                           {"data", {"jpeg"}},
+                                           {"batch-size", {"4"}},
+                                           {"image-size", {size}},
+                                           {"input-size", {"32"}}})
+                                 .at(0));
+  }
+  run::Datasets datasets() {
+    return run::Datasets(folder_.path(), {},
+                         [this](const std::string& note) { notes_.push_back(note); });
+  }
+
+  TemporaryFolder folder_;
+  std::vector<std::string> notes_;
+};
+
+TEST_F(OpenDatasets, TheNetworkHasAsManyOutputsAsThereAreClassesAndAThousandAtLeast) {
+  for (int i = 0; i < 1000; ++i) put(std::to_string(i) + "/a.jpg");
+  run::Datasets thousand = datasets();
+  EXPECT_EQ(thousand.of(settings("cpu"))->classes, 1000);
+  EXPECT_EQ(thousand.outputs(), 1000);
+  EXPECT_THAT(notes_, testing::IsEmpty());
+  put("one more/a.jpg");
+  run::Datasets more = datasets();
+  EXPECT_EQ(more.outputs(), 1000) << "nothing is open";
+  const auto dataset = more.of(settings("cpu"));
+  EXPECT_EQ(more.outputs(), 1001);
+  EXPECT_EQ(dataset->samples.back().label, 1000);
+  EXPECT_THAT(notes_, ElementsAre(HasSubstr(": the network has 1001 outputs, one for each class")));
+  run::Datasets emulated = datasets();
+  emulated.of(settings("emulated:1000"));
+  EXPECT_EQ(notes_.size(), 1U) << "an emulated rate is of no such network";
+}
+
+TEST_F(OpenDatasets, ACeilingHasTheNetworkOfItsCell) {
+  device::AcceleratorRegistry registry;
+  run::RunOptions options;
+  options.outputs = 1001;
+  const run::RankTask task =
+      run::make_rank_task(settings("emulated:1000"), options, registry, nullptr, {}, {}, {});
+  EXPECT_EQ(task.step.classes, 1001);
+}
+
+TEST_F(OpenDatasets, WhatAListingSaysIsToldOnce) {
+  put("a.jpg");
+  put(".git/config");
+  run::Datasets own = datasets();
+  own.of(settings("emulated:1000"));
+  const std::string note =
+      folder_.path().string() + ": no class folders: one class; left out: 1 (1 hidden)";
+  EXPECT_THAT(notes_, ElementsAre(note));
+  own.tell_note(note);  // as another process, which has listed it, too
+  EXPECT_EQ(notes_.size(), 1U);
+}
+
+TEST_F(OpenDatasets, AFolderWithoutPicturesIsNotTakenForOneOfAnotherSize) {
+  const auto refused = [&](const std::string& words) {
+    EXPECT_THAT([&] { datasets().of(settings("emulated:1000", "48")); },
+                ThrowsMessage<Error>(HasSubstr(words)));
+  };
+  refused(": holds no files; give the folder of the pictures, or make a dataset: feedrate gen ");
+  put("notes.txt");
+  refused(", but other files: 1 (1 .txt); give the folder of the pictures");
+  put("class/a.jpg");
+  refused(": holds no dataset.json: it is not a dataset, or a folder of your own pictures");
+}
+
+}  // namespace
+}  // namespace feedrate::tests
