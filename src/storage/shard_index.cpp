@@ -98,6 +98,7 @@ fs::path shard_index_path(const fs::path& folder, std::span<const std::string_vi
   std::string of = fs::canonical(folder, error).string();
   if (error) return {};
   for (const std::string_view suffix : suffixes) of.append("\n").append(suffix);
+  of.append("\nno hidden ones");  // earlier versions took them
   return cache / "shards" / (to_hex(xxh3_of(of)) + ".tsv");
 }
 

@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "base/xxh3.h"
 #include "storage/container.h"
+#include "storage/left_out.h"
 #include "storage/packed_files.h"
 #include "storage/shard_index.h"
 #include "storage/tar_walk.h"
@@ -44,7 +45,8 @@ const Container& own_shards() {
 
 bool is_shard(const fs::directory_entry& entry) {
   std::error_code ignored;
-  return entry.path().native().ends_with(kTar) && !entry.is_directory(ignored);
+  const fs::path name = entry.path().filename();
+  return name.native().ends_with(kTar) && !is_hidden(name.native()) && !entry.is_directory(ignored);
 }
 
 // To open a pipe would hang.
@@ -65,6 +67,7 @@ std::vector<ShardFile> shards_in(const fs::path& folder, ListCount& count) {
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
        entry.increment(error)) {
     const std::string name = entry->path().filename().string();
+    if (is_hidden(name)) continue;
     if (std::ranges::any_of(kCompressed, [&](std::string_view c) { return name.ends_with(c); })) {
       throw Error(entry->path().string(), "is compressed",
                   "unpack it (gunzip, zstd -d), or take it out of the folder: samples are read "
@@ -94,7 +97,18 @@ std::pair<std::string_view, std::string_view> key_and_kind(std::string_view path
   return {path.substr(0, dot), path.substr(dot)};
 }
 
-// The members of one shard that are samples, with their labels.
+// Whether it, or a folder on its way, is hidden.
+bool is_hidden_path(std::string_view path) {
+  for (bool more = true; more;) {
+    const std::size_t slash = path.find('/');
+    if (is_hidden(path.substr(0, slash))) return true;
+    more = slash != std::string_view::npos;
+    if (more) path.remove_prefix(slash + 1);
+  }
+  return false;
+}
+
+// The members of one shard that are samples, with their labels. There may be none.
 class ShardSamples {
  public:
   ShardSamples(std::string path, std::uint32_t shard, std::span<const std::string_view> suffixes)
@@ -103,10 +117,6 @@ class ShardSamples {
   std::vector<SampleFile> list(ListCount& count) {
     TarWalk walk(path_);
     for (TarMember member; walk.next(member); count.one()) take(walk, member);
-    if (samples_.empty()) {
-      throw Error(path_, "holds no " + either_of(suffixes_),
-                  "use another --data, or take it out of the folder");
-    }
     // A label may stand before its sample or behind it.
     for (SampleFile& sample : samples_) {
       const auto label = labels_.find(std::string(key_and_kind(sample.path).first));
@@ -117,6 +127,7 @@ class ShardSamples {
 
  private:
   void take(TarWalk& walk, TarMember& member) {
+    if (is_hidden_path(member.name)) return;
     const auto [key, kind] = key_and_kind(member.name);
     const auto is_kind = [&](std::string_view suffix) { return is_in_any_case(kind, suffix); };
     if (is_kind(".cls")) labels_[std::string(key)] = label_in(walk, member);
@@ -166,7 +177,15 @@ std::vector<SampleFile> walk_shards(const fs::path& folder, const std::vector<Sh
     std::ranges::move(one, std::back_inserter(samples));
     std::vector<SampleFile>().swap(one);
   }
-  return samples;
+  if (!samples.empty()) return samples;
+  const std::string none = "holds no " + either_of(suffixes);
+  if (shards.size() > 1) {
+    throw Error(folder.string(),
+                none + " in any of its " + std::to_string(shards.size()) + " shards",
+                "use another --data");
+  }
+  throw Error((folder / shards.front().name).string(), none,
+              "use another --data, or take it out of the folder");
 }
 
 // The members, from the kept index if it is of these shards.
@@ -182,6 +201,46 @@ std::vector<SampleFile> find_samples(const fs::path& folder, const std::vector<S
   std::vector<SampleFile> samples = walk_shards(folder, shards, suffixes, threads, count);
   keep_shard_index(index, shards, samples);
   return samples;
+}
+
+// Takes out the shards that hold no sample; returns their names.
+std::vector<std::string> leave_out_barren(std::vector<ShardFile>& shards,
+                                          std::vector<SampleFile>& samples) {
+  std::vector<bool> holds(shards.size());
+  for (const SampleFile& sample : samples) holds[sample.shard] = true;
+  std::vector<std::uint32_t> numbers(shards.size());
+  std::vector<ShardFile> left;
+  std::vector<std::string> barren;
+  for (std::size_t i = 0; i < shards.size(); ++i) {
+    numbers[i] = static_cast<std::uint32_t>(left.size());
+    if (holds[i]) {
+      left.push_back(std::move(shards[i]));
+    } else {
+      barren.push_back(std::move(shards[i].name));
+    }
+  }
+  for (SampleFile& sample : samples) sample.shard = numbers[sample.shard];
+  shards = std::move(left);
+  return barren;
+}
+
+// What is not as the layout of webdataset has it: "2 samples have another one's name". `samples`:
+// before they are labelled by their folders.
+std::string oddities_of(const std::vector<SampleFile>& samples) {
+  std::vector<std::uint64_t> names;
+  names.reserve(samples.size());
+  for (const SampleFile& sample : samples) names.push_back(xxh3_of(sample.path));
+  std::ranges::sort(names);
+  const auto repeated = std::ranges::unique(names).size();
+  const auto unlabelled =
+      static_cast<std::size_t>(std::ranges::count(samples, kNoLabel, &SampleFile::label));
+  std::string text;
+  if (repeated > 0) text = std::to_string(repeated) + " samples have another one's name";
+  if (unlabelled > 0 && unlabelled < samples.size()) {
+    text += (text.empty() ? "" : "; ") + std::to_string(unlabelled) +
+            " samples have no .cls in their shard: their folders are their classes";
+  }
+  return text;
 }
 
 // Labels of samples without one of their own; returns how many classes there are.
@@ -233,9 +292,11 @@ std::string find_tar_shard(const fs::path& data) {
 DatasetVariant list_tar_shards(const fs::path& folder, std::span<const std::string_view> suffixes,
                                int threads, const ListProgress& progress, const ListNote& note) {
   ListCount count(progress);
-  const std::vector<ShardFile> shards = shards_in(folder, count);
+  std::vector<ShardFile> shards = shards_in(folder, count);
   DatasetVariant variant{.folder = folder, .container = &own_shards()};
   variant.samples = find_samples(folder, shards, suffixes, threads, count, note);
+  const std::vector<std::string> barren = leave_out_barren(shards, variant.samples);
+  const std::string oddities = oddities_of(variant.samples);
   variant.classes = label_by_folders(variant.samples);
   variant.manifest_xxh3 = manifest_of(shards, variant.samples);
   sum_up(variant);
@@ -246,6 +307,15 @@ DatasetVariant list_tar_shards(const fs::path& folder, std::span<const std::stri
   variant.made = {{"source", "a folder of tar shards, as it lies"},
                   {"count", std::to_string(variant.samples.size())},
                   {"classes", std::to_string(variant.classes)}};
+  if (!oddities.empty()) variant.made[kLayout] = oddities;
+  if (barren.empty()) return variant;
+  LeftOutCount left_out;
+  left_out.add("shards without pictures", barren.size());
+  variant.made[kLeftOut] = left_out.text();
+  if (note) {
+    note(escaped((folder / barren.front()).string()) + ": holds no " + either_of(suffixes) +
+         (barren.size() > 1 ? ", as " + std::to_string(barren.size() - 1) + " others" : ""));
+  }
   return variant;
 }
 

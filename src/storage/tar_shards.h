@@ -20,11 +20,12 @@ using ListNote = std::function<void(const std::string&)>;
 // order. Their members whose kind (the name from its first dot on) is one of `suffixes` (".jpg",
 // whatever the case) are the samples. A sample's label is the number in KEY.cls, if its shard has
 // one for its key; else the index of the member's folder in the order of all folders' names; else
-// 0. Headers alone are read, by `threads`, and only once: where samples lie is kept in the user's
-// cache folder (shard_index.h) until a shard changes, of which `note` is told. As of an image
-// folder, names, sizes and times make the manifest, and SampleFile::xxh3 is 0. Errors: as TarWalk,
-// and feedrate::Error naming a folder without shards, a compressed one, a shard without samples, or
-// a label that is no number.
+// 0. What is hidden (left_out.h), or lies in a hidden folder, is left out. So is a shard without
+// samples, of which `note` is told. Headers alone are read, by `threads`, and only once: where
+// samples lie is kept in the user's cache folder (shard_index.h) until a shard changes, of which
+// `note` is told. As of an image folder, names, sizes and times make the manifest, and
+// SampleFile::xxh3 is 0. Errors: as TarWalk, and feedrate::Error naming a folder without shards, a
+// compressed one, shards without a sample, or a label that is no number.
 DatasetVariant list_tar_shards(const std::filesystem::path& folder,
                                std::span<const std::string_view> suffixes, int threads,
                                const ListProgress& progress = {}, const ListNote& note = {});

@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "storage/container.h"
+#include "storage/listing.h"
 #include "storage/tar_shards.h"
 #include "storage/verify.h"
 #include "tests/temporary_folder.h"
@@ -176,6 +177,48 @@ TEST_F(TarShards, SamplesAreTheMembersOfTheKind) {
                          member("3.jpg/", "", '0') + member("link.jpg", "", '2') +
                          member("folder.jpg", "", '5') + kEnd);
   EXPECT_THAT(samples(list()), ElementsAre("0 1.jpg 0", "0 a.b/2.jpeg 1"));
+}
+
+TEST_F(TarShards, WhatIsHiddenIsLeftOut) {
+  put_shard("a.tar", member("cat/1.jpg", "1") + member(".git/2.jpg", "2") +
+                         member("cat/.ipynb_checkpoints/1.jpg", "3") +
+                         member("__MACOSX/cat/4.jpg", "4") + member("dog/._5.a.jpg", "5") +
+                         member("dog/6.jpg", "6") + kEnd);
+  put_shard("._a.tar", "what macOS keeps");
+  put_shard("._a.tar.gz", "what macOS keeps");
+  EXPECT_THAT(samples(list()), ElementsAre("0 cat/1.jpg 0", "0 dog/6.jpg 1"));
+}
+
+TEST_F(TarShards, OneWithoutSamplesIsLeftOutAndNamed) {
+  put_shard("a.tar", member("1.txt", "no picture") + kEnd);
+  put_shard("b.tar", member("x/2.jpg", "2") + kEnd);
+  put_shard("c.tar", kEnd);
+  put_shard("d.tar", member("y/3.jpg", "33") + kEnd);
+  put_shard("e.tar", "");
+  for (const char* which : {"walked", "kept"}) {
+    notes_.clear();
+    const storage::DatasetVariant variant = list();
+    EXPECT_THAT(samples(variant), ElementsAre("0 x/2.jpg 0", "1 y/3.jpg 1")) << which;
+    EXPECT_THAT(contents(variant), ElementsAre("2", "33")) << which;
+    EXPECT_THAT(variant.packed, ElementsAre("b.tar", "d.tar")) << which;
+    EXPECT_EQ(variant.packed_bytes.size(), 2U);
+    EXPECT_EQ(storage::first_sample_in(variant, 1).path, "y/3.jpg");
+    EXPECT_EQ(variant.made.at(storage::kLeftOut), "3 (3 shards without pictures)");
+    EXPECT_THAT(notes_, ElementsAre(HasSubstr("mine/a.tar: holds no .jpg or .jpeg, as 2 others")));
+  }
+  for (const char* name : {"b.tar", "d.tar"}) fs::remove(root() / name);
+  refused("mine: holds no .jpg or .jpeg in any of its 3 shards; use another --data");
+}
+
+TEST_F(TarShards, RepeatedNamesAndMissingLabelsAreCounted) {
+  put_shard("a.tar", member("1.cls", "3") + member("1.jpg", "a") + member("2.cls", "4") +
+                         member("2.jpg", "b") + kEnd);
+  EXPECT_FALSE(list().made.contains(storage::kLayout));
+  put_shard("b.tar", member("1.cls", "3") + member("1.jpg", "c") + member("5.jpg", "d") + kEnd);
+  put_shard("c.tar", member("5.cls", "6") + member("7.jpg", "e") + kEnd);
+  EXPECT_EQ(list().made.at(storage::kLayout),
+            "1 samples have another one's name; 2 samples have no .cls in their shard: their "
+            "folders are their classes");
 }
 
 TEST_F(TarShards, ExtendedHeadersAreFollowed) {
