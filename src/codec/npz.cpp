@@ -1,13 +1,17 @@
-// The format "npz": a zip file with one array, arr_0.npy, as numpy.savez() writes it (stored) and
-// numpy.savez_compressed() (deflated). https://numpy.org/doc/stable/reference/generated/numpy.savez
-// The zip file's directory at its end says where the array lies: what stands before the array may
-// leave sizes and checksum to what follows it.
+// The format "npz": a zip file of arrays as numpy.savez() writes it (stored) and
+// numpy.savez_compressed() (deflated). The picture is the array image, else arr_0, else the only
+// one that can be a picture; a file of our own has arr_0 alone.
+// https://numpy.org/doc/stable/reference/generated/numpy.savez The zip file's directory at its end
+// says where the array lies: what stands before the array may leave sizes and checksum to what
+// follows it.
 #include <isa-l/crc.h>
 #include <isa-l/igzip_lib.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
+#include "base/error.h"
 #include "base/text.h"
 #include "codec/bytes.h"
 #include "codec/formats.h"
@@ -17,7 +21,7 @@
 namespace feedrate::codec {
 namespace {
 
-constexpr std::string_view kArray = "arr_0.npy";
+constexpr std::string_view kArray = "arr_0.npy", kImage = "image.npy";
 constexpr std::uint32_t kLocalMagic = 0x04034b50, kEntryMagic = 0x02014b50, kEndMagic = 0x06054b50;
 constexpr std::size_t kLocalBytes = 30, kEntryBytes = 46, kEndBytes = 22;
 constexpr std::uint16_t kStored = 0, kDeflated = 8, kEncrypted = 1;
@@ -40,59 +44,76 @@ std::string_view text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// The one entry of the file's directory, with the name behind it. `directory` becomes where it
-// lies.
-std::span<const std::byte> find_entry(std::span<const std::byte> file, std::string_view name,
-                                      std::uint64_t& directory) {
+// A file in the zip, by its entry in the directory.
+struct ZipEntry {
+  std::span<const std::byte> bytes;
+  std::string_view name;
+};
+
+// The directory, and where it lies in the file.
+struct ZipDirectory {
+  static constexpr std::size_t kMost = 32;
+  std::array<ZipEntry, kMost> entries;
+  std::size_t count = 0;
+  std::uint64_t begin = 0;
+};
+
+ZipDirectory read_directory(std::span<const std::byte> file, std::string_view name) {
   if (file.size() < kEndBytes) refuse_picture(name, "not a .npz file");
   const std::byte* const end = &file[file.size() - kEndBytes];
   if (load_le<std::uint32_t>(end) != kEndMagic)
     refuse_picture(name, "not a .npz file, or cut off: no zip directory ends it");
-  const auto count = load_le<std::uint16_t>(end + 10);
-  if (count != 1) refuse_picture(name, "holds " + std::to_string(count) + " arrays instead of one");
+  ZipDirectory directory{.entries = {}, .count = load_le<std::uint16_t>(end + 10)};
+  if (directory.count == 0) refuse_picture(name, "holds no array");
+  if (directory.count > ZipDirectory::kMost)
+    refuse_picture(name, "holds " + std::to_string(directory.count) + " arrays, more than " +
+                             std::to_string(ZipDirectory::kMost));
   const std::uint64_t bytes = load_le<std::uint32_t>(end + 12);
-  directory = load_le<std::uint32_t>(end + 16);
-  if (directory + bytes + kEndBytes != file.size() || bytes < kEntryBytes)
+  directory.begin = load_le<std::uint32_t>(end + 16);
+  if (directory.begin + bytes + kEndBytes != file.size())
     refuse_picture(name, "its zip directory is damaged");
-  const auto entry = file.subspan(directory, bytes);
-  const std::size_t named = load_le<std::uint16_t>(&entry[28]);
-  if (load_le<std::uint32_t>(&entry[0]) != kEntryMagic || named > bytes - kEntryBytes)
-    refuse_picture(name, "its zip directory is damaged");
-  const std::string_view array = text_of(entry.subspan(kEntryBytes, named));
-  if (array != kArray)
-    refuse_picture(name, "holds " + printable(array, 60) + " instead of arr_0.npy");
-  return entry;
+  auto rest = file.subspan(directory.begin, bytes);
+  for (ZipEntry& entry : std::span(directory.entries).first(directory.count)) {
+    if (rest.size() < kEntryBytes || load_le<std::uint32_t>(&rest[0]) != kEntryMagic)
+      refuse_picture(name, "its zip directory is damaged");
+    const std::size_t named = load_le<std::uint16_t>(&rest[28]);
+    const std::size_t length = kEntryBytes + named + load_le<std::uint16_t>(&rest[30]) +
+                               load_le<std::uint16_t>(&rest[32]);  // and what is beside the name
+    if (length > rest.size()) refuse_picture(name, "its zip directory is damaged");
+    entry = {rest.first(length), text_of(rest.subspan(kEntryBytes, named))};
+    rest = rest.subspan(length);
+  }
+  return directory;
 }
 
 // Where the array's bytes begin: behind a header that is as the directory says.
-std::uint64_t find_bytes(std::span<const std::byte> file, std::uint64_t header,
+std::uint64_t find_bytes(std::span<const std::byte> file, const ZipEntry& entry,
                          std::uint64_t directory, std::uint16_t method, std::string_view name) {
+  const std::uint64_t header = load_le<std::uint32_t>(&entry.bytes[42]);
   if (header + kLocalBytes > directory) refuse_picture(name, "its zip directory is damaged");
   const std::byte* const local = &file[header];
   const std::size_t named = load_le<std::uint16_t>(local + 26);
   const std::uint64_t bytes = header + kLocalBytes + named + load_le<std::uint16_t>(local + 28);
   if (load_le<std::uint32_t>(local) != kLocalMagic || load_le<std::uint16_t>(local + 8) != method ||
-      bytes > directory || text_of(file.subspan(header + kLocalBytes, named)) != kArray)
+      bytes > directory || text_of(file.subspan(header + kLocalBytes, named)) != entry.name)
     refuse_picture(name, "its array is not where the zip directory says");
   return bytes;
 }
 
-ZipMember find_array(std::span<const std::byte> file, std::string_view name) {
-  std::uint64_t directory = 0;
-  const auto entry = find_entry(file, name, directory);
-  const auto flags = load_le<std::uint16_t>(&entry[8]), method = load_le<std::uint16_t>(&entry[10]);
+ZipMember find_array(std::span<const std::byte> file, const ZipEntry& entry,
+                     std::uint64_t directory, std::string_view name) {
+  const std::byte* const at = entry.bytes.data();
+  const auto flags = load_le<std::uint16_t>(at + 8), method = load_le<std::uint16_t>(at + 10);
   if ((flags & kEncrypted) != 0) refuse_picture(name, "is encrypted");
   if (method != kStored && method != kDeflated)
     refuse_picture(name, "is compressed by method " + std::to_string(method) +
                              " of zip; numpy stores (0) or deflates (8)");
-  const std::uint64_t stored = load_le<std::uint32_t>(&entry[20]),
-                      bytes = load_le<std::uint32_t>(&entry[24]);
-  const std::uint64_t begin =
-      find_bytes(file, load_le<std::uint32_t>(&entry[42]), directory, method, name);
+  const std::uint64_t stored = load_le<std::uint32_t>(at + 20),
+                      bytes = load_le<std::uint32_t>(at + 24);
+  const std::uint64_t begin = find_bytes(file, entry, directory, method, name);
   if (stored > directory - begin || (method == kStored && stored != bytes))
     refuse_picture(name, "its array is not as long as the zip directory says");
-  return {file.subspan(begin, stored), bytes, load_le<std::uint32_t>(&entry[16]),
-          method == kDeflated};
+  return {file.subspan(begin, stored), bytes, load_le<std::uint32_t>(at + 16), method == kDeflated};
 }
 
 class NpzDecoder : public Decoder {
@@ -100,8 +121,9 @@ class NpzDecoder : public Decoder {
   PixelSize open(std::span<const std::byte> encoded, std::string_view name) override {
     name_ = name;
     header_ = {};
-    member_ = find_array(encoded, name);
-    const NpyHeader header = parse_npy_header(first(std::min(member_.bytes, kHeaderAtMost)), name);
+    const ZipDirectory directory = read_directory(encoded, name);
+    member_ = find_array(encoded, choose(encoded, directory), directory.begin, name);
+    const NpyHeader header = parse_header();
     check_payload(member_.bytes - header.bytes, packed_bytes(header.size), name);
     header_ = header;
     return header_.size;
@@ -120,6 +142,48 @@ class NpzDecoder : public Decoder {
   }
 
  private:
+  NpyHeader parse_header() {
+    return parse_npy_header(first(std::min(member_.bytes, kHeaderAtMost)), name_);
+  }
+
+  // The array that is the picture: by its name, else the only one that can be.
+  const ZipEntry& choose(std::span<const std::byte> file, const ZipDirectory& directory) {
+    const auto entries = std::span(directory.entries).first(directory.count);
+    for (const std::string_view name : {kImage, kArray}) {
+      const auto named = std::ranges::find(entries, name, &ZipEntry::name);
+      if (named != entries.end()) return *named;
+    }
+    const ZipEntry* found = nullptr;
+    int pictures = 0;
+    for (const ZipEntry& entry : entries) {
+      if (!is_picture(file, entry, directory.begin)) continue;
+      found = &entry;
+      ++pictures;
+    }
+    if (pictures == 1) return *found;
+    const auto array_name = [](const ZipEntry& entry) {
+      return printable(entry.name.substr(0, entry.name.rfind(".npy")), 20);
+    };
+    constexpr std::size_t kMostNamed = 8;
+    const std::size_t named = std::min(entries.size(), kMostNamed);
+    std::string arrays = listed(entries.first(named), array_name);
+    if (named < entries.size())
+      arrays += " and " + std::to_string(entries.size() - named) + " more";
+    refuse_picture(name_, "holds " + arrays + ": none is image or arr_0, and " +
+                              (pictures == 0 ? "none" : "more than one") +
+                              " is uint8 of shape (height, width, 3)");
+  }
+
+  bool is_picture(std::span<const std::byte> file, const ZipEntry& entry, std::uint64_t directory) {
+    try {
+      member_ = find_array(file, entry, directory, name_);
+      parse_header();
+      return true;
+    } catch (const Error&) {  // another array
+      return false;
+    }
+  }
+
   // The first bytes of the array, not more than it has.
   std::span<const std::byte> first(std::size_t bytes) {
     if (!member_.deflated || bytes == 0) return member_.stored.first(bytes);
