@@ -73,8 +73,8 @@ class CellRunner {
                         const ProgressSink& progress, std::stop_token stop, std::uint64_t seed);
 
  private:
-  CellResult run_with(RunOptions options, const plan::Cell& cell,
-                      const ProgressSink& progress, std::stop_token stop);
+  CellResult run_with(RunOptions options, const plan::Cell& cell, const ProgressSink& progress,
+                      std::stop_token stop);
   const plan::CellSettings& settings_for(const plan::Cell& cell);
 
   const RunOptions options_;

@@ -23,9 +23,9 @@ std::shared_ptr<const storage::DatasetVariant> Datasets::of(const plan::CellSett
     }
     entry = std::make_shared<const storage::DatasetVariant>(open(settings, variant));
     if (!settings.emulated() && entry->classes > device::kUsualOutputs) {
-      tell_note(escaped(folder_.string()) + ": the network has " +
-                std::to_string(entry->classes) + " outputs, one for each class, not " +
-                std::to_string(device::kUsualOutputs) + ": its rates are of that network");
+      tell_note(escaped(folder_.string()) + ": the network has " + std::to_string(entry->classes) +
+                " outputs, one for each class, not " + std::to_string(device::kUsualOutputs) +
+                ": its rates are of that network");
     }
   }
   return entry;

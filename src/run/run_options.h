@@ -18,7 +18,7 @@ struct RunOptions {
   RunLimits limits{};
   std::uint64_t seed = 0;
   int outputs = device::kUsualOutputs;  // of the network, also a ceiling's: Datasets::outputs()
-  pipeline::PlantedTimes planted{};  // zero but in tests of the measurement itself
+  pipeline::PlantedTimes planted{};     // zero but in tests of the measurement itself
   bool plant = false;
   std::optional<int> planted_rank;  // in this rank alone
   // Delays in ns that last for the whole run, by measure::Place, if `plant`: for the same tests.

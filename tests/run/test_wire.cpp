@@ -90,6 +90,7 @@ TEST(Wire, BringsBackWhatWasSent) {
   order.options = {.data = "/some where",
                    .limits = {.min_steps = 7, .min_seconds = 0.1},
                    .seed = ~std::uint64_t{0},
+                   .outputs = 21'841,
                    .plant = true,
                    .pairs_seed = 3,
                    .appointment = {5, 6},
@@ -112,6 +113,7 @@ TEST(Wire, BringsBackWhatWasSent) {
   EXPECT_EQ(order_back.settings().open_step, order.open_step);
   EXPECT_EQ(order_back.qualify.known.at(0).verdict, "failed");
   EXPECT_EQ(order_back.options.seed, ~std::uint64_t{0});
+  EXPECT_EQ(order_back.options.outputs, 21'841);
   EXPECT_EQ(order_back.options.pairs_seed, 3u);
   EXPECT_EQ(order_back.options.planted[1].ns, 42);
   EXPECT_EQ(order_back.options.planted_delays[2], 43);
