@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import unittest
 
 from program import SHORT, ProgramTest, main
 
@@ -79,6 +80,17 @@ class Layouts(ProgramTest):
         self.fill([f"{i:04}/a.jpg" for i in range(1001)])
         record = self.loads(None, 1001, 1001)
         self.assertNotIn("outputs", record)  # of a network that an emulated device does not train
+
+    @unittest.skipUnless(os.environ.get("FEEDRATE_TORCH") == "ON", "needs LibTorch")
+    def test_a_network_that_is_trained_has_an_output_for_each_class(self):
+        self.fill([f"{i:04}/a.jpg" for i in range(1001)])
+        words = ["--data", "jpeg", "--device", "cpu", "--model", "resnet18", "--batch-size", "2"]
+        words += ["--input-size", "32", "--no-ceiling", *SHORT]
+        answer = self.call("run", "--json", *words, "--dataset", self.mine)
+        self.assertEqual(json.loads(answer.out)["outputs"], 1001)
+        self.assertEqual(answer.err.count("the network has 1001 outputs"), 1, answer)
+        answer = self.call("run", "--json", *words, "--dataset", self.data, "--image-size", "48")
+        self.assertNotIn("outputs", json.loads(answer.out))
 
     def test_names_of_any_bytes(self):
         odd = os.fsdecode(b"a\nb\x1b[31m\xff")

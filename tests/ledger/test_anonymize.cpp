@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <string>
+
+#include "base/error.h"
 #include "ledger/anonymize.h"
 #include "ranks/hello.h"
 
@@ -32,6 +35,14 @@ TEST(Anonymizer, LeavesWhatWasMeasuredAlone) {
   EXPECT_EQ(clean["dataset"]["page_cache_method"], record["dataset"]["page_cache_method"]);
   EXPECT_EQ(clean["flags"][0]["name"], "cold");
   EXPECT_EQ(clean["flags"][0]["reason"], "cold is cold; DATASET/a.jpg is bad");
+}
+
+// As an Error shows them.
+TEST(Anonymizer, HidesNamesThatAreEscaped) {
+  const std::string odd = "/data/an\nna\xff";
+  const std::string error = Error(odd + "/a.jpg", "is bad").what();
+  const Json clean = anonymous(odd, "", {{"error", error}});
+  EXPECT_EQ(clean["error"], "DATASET/a.jpg: is bad");
 }
 
 TEST(Anonymizer, LeavesACommandThatCanBeRun) {
