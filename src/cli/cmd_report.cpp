@@ -39,13 +39,8 @@ bool holds_pictures(const std::filesystem::path& folder) {
   std::error_code error;
   if (std::filesystem::exists(folder / "dataset.json", error)) return true;
   if (std::filesystem::exists(folder / "axes.json", error)) return false;
-  const std::vector<std::string_view> endings = codec::picture_endings();
-  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
-       entry.increment(error))
-    if (std::ranges::find(endings, entry->path().extension().string()) != endings.end())
-      return true;
   const auto looks_everywhere = [](const std::string&) { return false; };
-  return !storage::find_class_picture(folder, endings, looks_everywhere).empty();
+  return !storage::find_picture(folder, codec::picture_endings(), looks_everywhere).empty();
 }
 
 [[noreturn]] void refuse_without_ledger(const std::string& folder) {
