@@ -15,6 +15,7 @@
 #include "base/whole_file.h"
 #include "base/xxh3.h"
 #include "codec/codec.h"
+#include "codec/sniff.h"
 #include "storage/image_folder.h"
 #include "storage/left_out.h"
 #include "storage/manifest.h"
@@ -107,8 +108,8 @@ std::vector<FoundPicture> spread(std::vector<FoundPicture> all, std::int64_t cou
 
 // ImageNet has a PNG under a JPEG's name, so the first bytes decide, not the extension.
 std::string_view format_name_of(const std::vector<std::byte>& file, const std::string& path) {
-  if (file.size() >= 2 && std::memcmp(file.data(), "\xff\xd8", 2) == 0) return "jpeg";
-  if (file.size() >= 4 && std::memcmp(file.data(), "\x89PNG", 4) == 0) return "png";
+  const std::string_view format = codec::sniff(file).format;
+  if (format == "jpeg" || format == "png") return format;
   throw Error(path, "neither a JPEG nor a PNG", "remove or replace the file");
 }
 

@@ -251,13 +251,8 @@ void survey(const GeneratePlan& plan, PlannedVariant& variant) {
 }
 
 const codec::Format& format_of(std::string_view picture) {
-  return *std::ranges::find_if(codec::picture_formats(), [&](const codec::Format& format) {
-    const auto ends_in = [&](std::string_view ending) {
-      return !ending.empty() && picture.size() > ending.size() &&
-             storage::is_in_any_case(picture.substr(picture.size() - ending.size()), ending);
-    };
-    return ends_in(format.extension) || ends_in(format.other_extension);
-  });
+  return *std::ranges::find_if(codec::picture_formats(),
+                               [&](const codec::Format& format) { return format.names(picture); });
 }
 
 [[noreturn]] void refuse_pictures(const std::string& data, const std::string& picture) {

@@ -48,6 +48,7 @@ void set_usual_axes(session::ExperimentOptions& experiment) {
     usual["batch-size"] =
         std::to_string(device::read_step_trace(device::trace_name_from(argument)).batch_size);
   }
+  if (experiment.config.empty() && !own_folder_axes(experiment).empty()) usual.erase("data");
   set_defaults(experiment, usual);
   set_usual_size(experiment);
 }
@@ -58,6 +59,7 @@ AxisDefaults shown_capacity_axes() {
   AxisDefaults shown = usual_axes();
   for (const char* axis : {"host-cpu-ms", "batch-size"})
     shown[axis] += "; of emulated:trace=FILE what was recorded";
+  shown["data"] = kJpegUnlessOwn;
   shown["image-size"] = "the only one that is stored, else mixed";
   shown["workers"] = "searched for, from 1 to 64";
   shown["io-depth"] = "searched for, from 1 to 64";

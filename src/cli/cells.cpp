@@ -11,6 +11,7 @@
 #include "cli/limit_options.h"
 #include "cli/options.h"
 #include "cli/stored_size.h"
+#include "codec/any_picture.h"
 #include "device/default_device.h"
 #include "machine/environment.h"
 #include "machine/hardware.h"
@@ -18,6 +19,8 @@
 #include "plan/suite.h"
 #include "plan/where.h"
 #include "ranks/launch.h"
+#include "storage/container.h"
+#include "storage/tar_shards.h"
 
 namespace feedrate::cli {
 namespace {
@@ -147,6 +150,11 @@ void check_precision_counts(const std::vector<session::CellGroup>& groups,
                    "leave it out, or use --device cuda or cpu");
 }
 
+bool names_axis(const plan::AxisValues& chosen, const std::string& axis) {
+  const auto found = chosen.find(axis);
+  return found != chosen.end() && !found->second.empty();
+}
+
 // Ranks that a launcher has started look each by itself, and all have to find the same.
 std::optional<StoredSize> size_stored_in(const std::filesystem::path& data,
                                          const std::set<std::string>& kinds) {
@@ -159,20 +167,30 @@ std::optional<StoredSize> size_stored_in(const std::filesystem::path& data,
   return look.only;
 }
 
-// Who names no size, of a dataset that holds only one, means that one. Returns what was filled in,
-// for the user; empty: nothing.
-std::string fill_in_the_only_size(plan::AxisValues& chosen, const std::filesystem::path& data) {
-  if (data.empty() || chosen.contains("image-size")) return "";
-  const auto only = only_stored_size(chosen, data);
-  if (!only || (only->size == "224x224" && only->detail.empty())) return "";
-  std::string filled = "--image-size " + only->size;
-  chosen["image-size"] = {only->size};
-  if (!only->detail.empty() && !chosen.contains("detail")) {
-    chosen["detail"] = {only->detail};
-    filled += " --detail " + only->detail;
+// Who names no size, of a dataset that holds only one, means that one; who names no data, of a
+// folder of the user's own, all pictures in it. Returns what was filled in, for the user; empty:
+// nothing.
+std::string fill_in_what_is_stored(plan::AxisValues& chosen, const std::filesystem::path& data) {
+  std::string filled;
+  const auto fill = [&](const std::string& axis, const std::string& value) {
+    if (value.empty() || names_axis(chosen, axis)) return;
+    chosen[axis] = {value};
+    filled += (filled.empty() ? "--" : " --") + axis + " " + value;
+  };
+  const AxisDefaults own = own_folder_axes(chosen, data);
+  for (const auto& [axis, value] : own) fill(axis, value);
+  bool is_made = own.empty();
+  if (!data.empty() && !names_axis(chosen, "image-size")) {
+    const auto only = only_stored_size(chosen, data);
+    if (only && !(only->size == "224x224" && only->detail.empty())) {
+      is_made = only->made;
+      fill("image-size", only->size);
+      fill("detail", only->detail);
+    }
   }
-  return filled + (only->made ? ", as nothing else is in " + data.string()
-                              : ", as `feedrate gen` did not make " + data.string());
+  if (filled.empty()) return "";
+  return filled + (is_made ? ", as nothing else is in " : ", as `feedrate gen` did not make ") +
+         data.string();
 }
 
 std::string build_and_cpu() {
@@ -191,12 +209,28 @@ bool names_cells(const session::ExperimentOptions& options) {
   return !options.config.empty() || std::ranges::any_of(options.axes, typed);
 }
 
+AxisDefaults own_folder_axes(const plan::AxisValues& chosen, const std::filesystem::path& data) {
+  if (data.empty() || names_axis(chosen, "data")) return {};
+  plan::AxisValues asked = chosen;
+  asked["data"] = {std::string(codec::kAnyPicture)};
+  if (!names_axis(asked, "container"))
+    asked["container"] = {std::string(storage::containers().front().name),
+                          std::string(storage::kShardsContainer)};
+  const auto found = only_stored_size(asked, data);
+  if (!found || found->made) return {};
+  AxisDefaults own = {{"data", std::string(codec::kAnyPicture)}, {"image-size", found->size}};
+  if (found->is_shards) own["container"] = storage::kShardsContainer;
+  return own;
+}
+
+AxisDefaults own_folder_axes(const session::ExperimentOptions& options) {
+  return own_folder_axes({options.axes.begin(), options.axes.end()}, options.data);
+}
+
 std::optional<StoredSize> only_stored_size(const plan::AxisValues& chosen,
                                            const std::filesystem::path& data) {
   const auto of = [&](const char* axis, const char* otherwise) {
-    const auto found = chosen.find(axis);
-    const bool is_said = found != chosen.end() && !found->second.empty();
-    return is_said ? found->second : std::vector<std::string>{otherwise};
+    return names_axis(chosen, axis) ? chosen.at(axis) : std::vector<std::string>{otherwise};
   };
   std::set<std::string> kinds;
   for (const std::string& kind : of("data", "synthetic"))
@@ -223,9 +257,9 @@ std::vector<session::CellGroup> cell_groups_of(CLI::App& command,
     for (const auto& [axis, values] : options.axes) {
       if (!values.empty()) chosen[axis] = values;
     }
-    names_data = names_data || chosen.contains("data");
     const auto data = table.dataset && !is_typed ? *table.dataset : options.data;
-    const std::string filled = fill_in_the_only_size(chosen, data);
+    const std::string filled = fill_in_what_is_stored(chosen, data);
+    names_data = names_data || chosen.contains("data");
     if (!filled.empty() && !options.quiet && said.insert(filled).second)
       std::fprintf(stderr, "feedrate: %s\n", filled.c_str());
     std::vector<std::string> conditions = options.where;

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/options.h"
 #include "cli/stored_size.h"
 #include "plan/expand.h"
 #include "session/experiment_options.h"
@@ -16,6 +17,15 @@ bool is_axis(std::string_view name);
 
 // Whether anything says which cells are meant: a --config or an axis.
 bool names_cells(const session::ExperimentOptions& options);
+
+// What the axes stand for that nothing is said of, where `data` is a folder of the user's own and
+// no kind of data is chosen: all pictures in it, in class folders or else in tar shards. Empty for
+// all others, and where the storage does not answer. Throws as only_stored_size().
+AxisDefaults own_folder_axes(const plan::AxisValues& chosen, const std::filesystem::path& data);
+// The same of the command line.
+AxisDefaults own_folder_axes(const session::ExperimentOptions& options);
+// What --help says of `data` where that is for own folders alone.
+inline constexpr const char* kJpegUnlessOwn = "jpeg; of a folder of your own auto";
 
 // The one size in which the dataset holds the kinds of data that the axes name; nothing where it
 // holds several or none, or its storage does not answer. Throws an Error where a launcher's rank is

@@ -29,8 +29,6 @@ constexpr double kBudgetOfComparison = 60;  // s
 // Samples that a rung's cache keeps: each run fills it anew.
 constexpr std::size_t kMostCached = 512;
 
-AxisDefaults diagnosed_axes() { return {{"data", "jpeg"}}; }
-
 struct DiagnoseCommand {
   session::ExperimentOptions experiment;
   std::optional<double> budget_s;
@@ -40,7 +38,7 @@ struct DiagnoseCommand {
 };
 
 plan::Cell cell_to_diagnose(CLI::App& app, session::ExperimentOptions& experiment) {
-  set_defaults(experiment, diagnosed_axes());
+  if (own_folder_axes(experiment).empty()) set_defaults(experiment, {{"data", "jpeg"}});
   const plan::Cell cell = only_cell_of(app, experiment, "looks at one cell");
   if (cell.is("data", "synthetic") || !cell.is("cache", "none")) {
     throw UsageError("feedrate diagnose", "looks at a cell that reads stored data at each step",
@@ -106,7 +104,8 @@ CommandEntry add_diagnose(CLI::App& program) {
   const auto command = std::make_shared<DiagnoseCommand>();
   CLI::App* app = program.add_subcommand(
       "diagnose", "What limits one cell, how sure that is, and what would help");
-  add_experiment_options(*app, command->experiment, "Axes (one value each)", diagnosed_axes());
+  add_experiment_options(*app, command->experiment, "Axes (one value each)",
+                         {{"data", kJpegUnlessOwn}});
   add_output_option(*app, command->experiment.output,
                     "keep the records and the diagnosis, in a new ledger in this folder");
   add_duration(*app, "--budget", command->budget_s, "how long it may take, about")

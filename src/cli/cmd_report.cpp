@@ -1,5 +1,4 @@
 // What the Python package does: figures and tables, comparisons, checks.
-#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <optional>

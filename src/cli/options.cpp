@@ -34,9 +34,9 @@ void add_experiment_options(CLI::App& command, session::ExperimentOptions& optio
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command
-      .add_option(
-          "--dataset", options.data,
-          "folder that `feedrate gen` made, or one of your own pictures (--image-size mixed)")
+      .add_option("--dataset", options.data,
+                  "folder that `feedrate gen` made, or one of your own pictures, which are read as "
+                  "they lie")
       ->type_name("DIR");
   command.add_option("--config", options.config, "TOML file of options and [[sweep]] tables")
       ->type_name("FILE");

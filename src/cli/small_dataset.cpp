@@ -61,7 +61,7 @@ int with_small_dataset(bool quiet, const std::function<int(const std::filesystem
         stderr,
         "feedrate: no data is named (--data, --dataset): measuring %d generated JPEGs of "
         "ImageNet's sizes\n  in %s, which goes afterwards; for your own pictures: feedrate "
-        "run --data jpeg --image-size mixed --dataset DIR\n",
+        "run --dataset DIR\n",
         kPictures, folder.path.c_str());
   }
   {

@@ -12,6 +12,7 @@
 #include "storage/dataset.h"
 #include "storage/left_out.h"
 #include "storage/listing.h"
+#include "storage/tar_shards.h"
 #include "storage/variant_name.h"
 
 namespace feedrate::cli {
@@ -19,36 +20,39 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kOwnFolder = "/";
+constexpr std::string_view kOwnFolder = "/", kOwnShards = "/shards";
 
-// Of a folder that no `gen` made: class folders or pictures, or tar shards where those are asked
-// for.
-bool holds_what_is_asked(const fs::path& folder, const std::set<std::string>& kinds) {
-  const std::vector<std::string_view> endings = codec::picture_endings();
-  const auto is_picture = [&](const fs::path& name) {
-    return std::ranges::any_of(endings, [&](std::string_view ending) {
-      return storage::is_in_any_case(name.extension().native(), ending);
-    });
+// Of a folder that no `gen` made: kOwnFolder for class folders, kOwnShards for tar shards, else
+// kOwnFolder for pictures; empty where what is asked for is not there.
+std::string look_at_own(const fs::path& folder, const std::set<std::string>& kinds) {
+  const auto is_of_shards = [](const std::string& kind) {
+    return kind.ends_with("." + std::string(storage::kShardsContainer));
   };
-  std::error_code error;
-  const bool shards =
-      std::ranges::any_of(kinds, [](const std::string& k) { return k.ends_with(".webdataset"); });
+  const auto is_picture = [](const std::string& name) {
+    return std::ranges::any_of(codec::picture_formats(),
+                               [&](const codec::Format& format) { return format.names(name); });
+  };
+  const bool shards_will_do = std::ranges::any_of(kinds, is_of_shards),
+             folders_will_do = !std::ranges::all_of(kinds, is_of_shards);
+  bool has_shards = false, has_pictures = false;
+  std::error_code error, ignored;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
        entry.increment(error)) {
-    const fs::path name = entry->path().filename();
-    if (storage::is_hidden(name.native())) continue;
-    if (shards ? name.extension() == ".tar" : entry->is_directory(error) || is_picture(name))
-      return true;
+    const std::string name = entry->path().filename().string();
+    if (storage::is_hidden(name)) continue;
+    if (folders_will_do && entry->is_directory(ignored)) return std::string(kOwnFolder);
+    has_shards = has_shards || name.ends_with(".tar");
+    has_pictures = has_pictures || is_picture(name);
   }
-  return false;
+  if (has_shards && shards_will_do) return std::string(kOwnShards);
+  return has_pictures && folders_will_do ? std::string(kOwnFolder) : "";
 }
 
-// The name of the one size's folder; kOwnFolder where no `gen` made the dataset; empty: none.
+// The name of the one size's folder; as look_at_own() where no `gen` made the dataset; empty: none.
 std::string look(const fs::path& dataset, const std::set<std::string>& kinds) {
   std::error_code error;
   if (!fs::is_directory(dataset, error)) return "";
-  if (!fs::exists(dataset / "dataset.json", error))
-    return holds_what_is_asked(dataset, kinds) ? std::string(kOwnFolder) : "";
+  if (!fs::exists(dataset / "dataset.json", error)) return look_at_own(dataset, kinds);
   std::string only;
   for (const std::string& kind : kinds) {
     for (fs::directory_iterator entry(dataset / kind, error), end; !error && entry != end;
@@ -79,8 +83,11 @@ StoredSizeLook look_for_stored_size(const fs::path& dataset, const std::set<std:
   if (!found || found->empty()) return {};
   found->pop_back();
   if (found->empty()) return {.is_answered = true};
-  if (*found == kOwnFolder)
-    return {true, StoredSize{std::string(storage::kMixedSizes), "", /*made=*/false}};
+  if (*found == kOwnFolder || *found == kOwnShards)
+    return {true, StoredSize{.size = std::string(storage::kMixedSizes),
+                             .detail = "",
+                             .made = false,
+                             .is_shards = *found == kOwnShards}};
   const storage::VariantName name = storage::variant_name_from("/" + *found);
   return {true, StoredSize{name.size, name.detail}};
 }

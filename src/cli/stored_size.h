@@ -9,9 +9,10 @@ namespace feedrate::cli {
 
 // A size as --image-size and --detail name it.
 struct StoredSize {
-  std::string size;    // "500x375", "mixed"
-  std::string detail;  // empty: the usual one
-  bool made = true;    // by `gen`; else a folder of pictures as it lies
+  std::string size;        // "500x375", "mixed"
+  std::string detail;      // empty: the usual one
+  bool made = true;        // by `gen`; else a folder of pictures as it lies
+  bool is_shards = false;  // not made: tar shards, no class folders
   bool operator==(const StoredSize&) const = default;
 };
 

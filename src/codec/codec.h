@@ -66,6 +66,9 @@ struct Format {
   // By a common library and nothing of ours: whole pictures at their own size, as most programs
   // decode them. Null: the format needs no library.
   std::unique_ptr<Decoder> (*make_library_decoder)() = nullptr;
+
+  // Whether a file's name ends as this format's do, in any case.
+  bool names(std::string_view file) const;
 };
 
 // All picture formats, in the order in which they are listed. Thread-safe, immutable.

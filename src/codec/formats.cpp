@@ -2,8 +2,19 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 namespace feedrate::codec {
+
+bool Format::names(std::string_view file) const {
+  const auto ends_in = [&](std::string_view ending) {
+    if (ending.empty() || file.size() <= ending.size()) return false;
+    return std::ranges::equal(file.substr(file.size() - ending.size()), ending, [](char a, char b) {
+      return std::tolower(static_cast<unsigned char>(a)) == b;
+    });
+  };
+  return ends_in(extension) || ends_in(other_extension);
+}
 
 std::span<const Format> picture_formats() {
   static const std::array formats = {

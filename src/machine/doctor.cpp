@@ -75,8 +75,8 @@ void look_at_dataset(const FindingSink& tell, const std::string& folder) {
   try {
     if (storage::is_image_folder(folder)) {
       tell({Mark::note, "dataset", folder + " holds no dataset.json: taken as a folder of your own",
-            "say what is to be read, as in --data jpeg --image-size mixed: a row `sweep` "
-            "then tells whether it can be"});
+            "`run --dataset` reads all its pictures; name --data and --image-size mixed here, "
+            "and a row `sweep` tells whether they can be read"});
       return;
     }
     for (const std::string& name : storage::dataset_variants(folder)) {

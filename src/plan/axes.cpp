@@ -8,6 +8,7 @@
 #include "base/closest.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "codec/any_picture.h"
 #include "codec/codec.h"
 #include "codec/decoders.h"
 #include "device/default_device.h"
@@ -181,6 +182,7 @@ std::vector<AxisValue> data_values() {
                                  "collated each time"}};
   for (const codec::Format& format : codec::picture_formats())
     all.push_back({format.name, format.help});
+  all.push_back({codec::kAnyPicture, codec::any_picture_format().help});
   return all;
 }
 
@@ -249,7 +251,8 @@ bool copies_batches(const Cell& cell) { return on_cuda(cell) && !cell.is("cache"
 // Not whole pictures, for the device, for a cache of them or by a library, nor windows that are not
 // resized.
 bool decodes_windows(const Cell& cell) {
-  return is_jpeg(cell) && is_resized(cell) && !by_dali(cell) && cell.is("decoder", "auto") &&
+  const bool may_be_jpeg = is_jpeg(cell) || cell.is("data", codec::kAnyPicture);
+  return may_be_jpeg && is_resized(cell) && !by_dali(cell) && cell.is("decoder", "auto") &&
          !cell.is("augment-on", "device") && !cell.is("cache", "decoded");
 }
 

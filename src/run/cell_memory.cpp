@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "codec/any_picture.h"
 #include "measure/memory.h"
 #include "pipeline/loader.h"
 #include "run/datasets.h"
@@ -14,11 +15,12 @@ namespace feedrate::run {
 namespace {
 
 // Of many sizes: by the largest file. A JPEG has a byte for some 4 pixels, a PNG for one half, what
-// is not compressed for a third.
+// is not compressed for a third. Of several formats it may be a JPEG.
 double pixels_of_largest(const plan::CellSettings& s, const storage::DatasetVariant& dataset) {
   if (!s.mixed_sizes) return 1.0 * s.image_size.width * s.image_size.height;
   const auto largest = static_cast<double>(dataset.largest_bytes);
-  return s.data == "jpeg" ? 4 * largest : largest / 2;
+  const bool may_be_jpeg = s.data == "jpeg" || s.data == codec::kAnyPicture;
+  return may_be_jpeg ? std::min(4 * largest, 1.0 * codec::kMaxPixels) : largest / 2;
 }
 
 // Of all pictures, decoded. Of many sizes, a low estimate: memory is watched while they are

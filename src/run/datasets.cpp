@@ -1,16 +1,55 @@
 #include "run/datasets.h"
 
 #include <algorithm>
+#include <string_view>
+#include <system_error>
+#include <vector>
 
 #include "base/error.h"
 #include "base/text.h"
-#include "codec/codec.h"
+#include "codec/any_picture.h"
 #include "device/accelerator.h"
 #include "measure/affinity.h"
 #include "pipeline/encoded_slot.h"
 #include "storage/container.h"
+#include "storage/variant_name.h"
 
 namespace feedrate::run {
+namespace {
+
+// "jpeg 1281166, png 1": of pictures whose names end as those of that format.
+std::string formats_by_ending(const std::vector<storage::SampleFile>& samples) {
+  const auto formats = codec::picture_formats();
+  std::vector<std::size_t> counts(formats.size());
+  for (const storage::SampleFile& sample : samples) {
+    for (std::size_t i = 0; i < formats.size(); ++i) {
+      if (!formats[i].names(sample.path)) continue;
+      ++counts[i];
+      break;  // png and png0 share an ending
+    }
+  }
+  std::string text;
+  for (std::size_t i = 0; i < formats.size(); ++i) {
+    if (counts[i] == 0) continue;
+    text.append(text.empty() ? "" : ", ").append(formats[i].name);
+    text.append(" ").append(std::to_string(counts[i]));
+  }
+  return text;
+}
+
+// The pictures of a dataset of gen's have one format, which has to be named.
+void refuse_any_picture(const std::filesystem::path& folder, const std::string& variant) {
+  std::error_code ignored;
+  if (std::filesystem::exists(folder / variant, ignored)) return;  // a copy of a user's own
+  std::set<std::string> formats;
+  for (const std::string& name : storage::dataset_variants(folder))
+    formats.insert(storage::variant_name_from(name).format);
+  throw storage::MissingVariant(
+      folder.string(), "was made by `feedrate gen`, and --data auto reads pictures of your own",
+      "name a format that is in it: " + listed(formats));
+}
+
+}  // namespace
 
 std::shared_ptr<const storage::DatasetVariant> Datasets::of(const plan::CellSettings& settings) {
   const std::string variant = settings.variant();
@@ -34,14 +73,15 @@ std::shared_ptr<const storage::DatasetVariant> Datasets::of(const plan::CellSett
 storage::DatasetVariant Datasets::open(const plan::CellSettings& settings,
                                        const std::string& variant) {
   if (storage::is_image_folder(folder_, progress_)) return open_own(settings);
+  if (settings.data == codec::kAnyPicture) refuse_any_picture(folder_, variant);
   return storage::open_dataset(folder_, variant, settings.skip_bad);
 }
 
 storage::DatasetVariant Datasets::open_own(const plan::CellSettings& settings) {
   const std::string_view files = storage::containers().front().name;
   const std::string_view shards = storage::kShardsContainer;
-  const codec::Format* format = codec::find_picture_format(settings.data);
-  if (!settings.mixed_sizes || format == nullptr || settings.detail != "medium" ||
+  const std::vector<std::string_view> endings = codec::endings_of(settings.data);
+  if (!settings.mixed_sizes || endings.empty() || settings.detail != "medium" ||
       (settings.container != files && settings.container != shards)) {
     const bool holds_shards = storage::holds_tar_shards(folder_);
     const auto passes_none = [](const std::string&) { return false; };
@@ -52,12 +92,10 @@ storage::DatasetVariant Datasets::open_own(const plan::CellSettings& settings) {
     throw storage::MissingVariant(
         folder_.string(),
         "holds no dataset.json: it is not a dataset, or a folder of your own pictures",
-        "make a dataset: `feedrate gen DIR`; pictures of your own are read with --data jpeg "
-        "(png, bmp) --image-size mixed --container " +
+        "make a dataset: `feedrate gen DIR`; pictures of your own are read with --data auto "
+        "(jpeg, png ...) --image-size mixed --container " +
             std::string(holds_shards ? shards : files));
   }
-  std::vector<std::string_view> endings{format->extension};
-  if (!format->other_extension.empty()) endings.push_back(format->other_extension);
   const int threads = measure::allowed_cpus();
   // A cell that reads no storage in its steps has no container: what lies there decides.
   const bool are_shards = settings.reads_storage()
@@ -68,6 +106,7 @@ storage::DatasetVariant Datasets::open_own(const plan::CellSettings& settings) {
   storage::DatasetVariant own =
       are_shards ? storage::list_tar_shards(folder_, endings, threads, progress_, note)
                  : storage::list_image_folder(folder_, endings, threads, progress_);
+  own.made[storage::kFormats] = formats_by_ending(own.samples);
   if (const std::string line = storage::listing_note(own); !line.empty()) tell_note(line);
   return own;
 }

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "codec/any_picture.h"
 #include "data_gen/drawn_batch.h"
 #include "measure/affinity.h"
 #include "pipeline/caches.h"
@@ -16,22 +17,29 @@ storage::Io io_of(const plan::CellSettings& settings) {
   return {&storage::find_io_engine(settings.io), settings.io_depth};
 }
 
+// Null: precached tensors.
+const codec::Format* format_of(const plan::CellSettings& settings,
+                               const storage::DatasetVariant& dataset) {
+  return settings.data == "tensor"   ? nullptr
+         : dataset.contents_decide() ? &codec::any_picture_format()
+                                     : codec::find_picture_format(settings.data);
+}
+
 std::shared_ptr<const pipeline::SampleRecipe> recipe_of(
     const RankTask& task, const RunOptions& options, const storage::DatasetVariant& dataset,
     std::shared_ptr<storage::OutstandingReads> reads, std::stop_token stop) {
   const plan::CellSettings& settings = task.settings;
-  pipeline::SampleRecipe recipe{
-      .dataset = &dataset,
-      .format = settings.data == "tensor" ? nullptr : codec::find_picture_format(settings.data),
-      .decoder = settings.decoder,
-      .raw_read = settings.raw_read,
-      .io = io_of(settings),
-      .spec = task.step.batch,
-      .filter = settings.filter,
-      .decode_scale = settings.decode_scale,
-      .augment = settings.augment,
-      .augment_on_device = settings.augment_on_device,
-      .planted = options.plant ? &options.planted : nullptr};
+  pipeline::SampleRecipe recipe{.dataset = &dataset,
+                                .format = format_of(settings, dataset),
+                                .decoder = settings.decoder,
+                                .raw_read = settings.raw_read,
+                                .io = io_of(settings),
+                                .spec = task.step.batch,
+                                .filter = settings.filter,
+                                .decode_scale = settings.decode_scale,
+                                .augment = settings.augment,
+                                .augment_on_device = settings.augment_on_device,
+                                .planted = options.plant ? &options.planted : nullptr};
   recipe.reads = std::move(reads);
   if (settings.skip_bad) recipe.bad = std::make_shared<pipeline::BadSamples>();
   const int threads = measure::allowed_cpus();

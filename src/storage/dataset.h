@@ -24,6 +24,10 @@ struct SampleFile {
 
 struct Container;
 
+// The entry of DatasetVariant::made that a folder of the user's own has: how many of its files are
+// of which format, by their names' endings: "jpeg 1281166, png 1".
+inline constexpr const char* kFormats = "formats";
+
 // How much there is to see in generated pictures, from little to much: "medium" is that of
 // photographs. A variant of another one has it behind its size: "jpeg/500x375-high".
 inline constexpr std::array<std::string_view, 5> kDetails{"lowest", "low", "medium", "high",
@@ -57,6 +61,10 @@ struct DatasetVariant {
   // samples' order; empty: each sample is a file.
   std::vector<std::string> packed;
   std::vector<std::uint64_t> packed_bytes;  // the length of each, as its container counts it
+
+  // Whether its files are as somebody else named them, see kFormats: what each holds, its first
+  // bytes say.
+  bool contents_decide() const { return made.contains(kFormats); }
 
   // What a sample takes to read, in the mean; 0 of a dataset without samples.
   double bytes_per_sample() const {

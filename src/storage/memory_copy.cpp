@@ -138,6 +138,7 @@ void copy_part(const DatasetVariant& variant, const std::string& name, std::uint
                        .classes = variant.classes,
                        .options = {},
                        .variants = {}};
+  if (variant.contents_decide()) record.options.insert(*variant.made.find(kFormats));
   record.variants[files] = write_manifest(folder / files, samples);
   if (files != name) {
     const DatasetVariant from = read_variant(folder, files, record);

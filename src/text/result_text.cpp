@@ -8,12 +8,14 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "codec/any_picture.h"
 #include "device/emulated_device.h"
 #include "device/registry.h"
 #include "measure/statistics.h"
 #include "plan/axes.h"
 #include "plan/set_rate.h"
 #include "plan/sweep_order.h"
+#include "storage/dataset.h"
 #include "text/quotable.h"
 #include "text/terminal.h"
 
@@ -294,6 +296,16 @@ std::string short_device(const plan::Cell& cell) {
   return argument + " (" + rate + (device->caveat.empty() ? "" : ", scaled") + ")";
 }
 
+// "jpeg 1281166, png 1, by their names; contents decide the decoding", of formats beside each
+// other.
+std::string pictures_text(const ledger::Record& record) {
+  const auto& dataset = record.result.dataset;
+  if (record.result.settings.data != codec::kAnyPicture || !dataset) return "";
+  const auto formats = dataset->made.find(storage::kFormats);
+  if (formats == dataset->made.end()) return "";
+  return formats->second + ", by their names; contents decide the decoding";
+}
+
 // "resnet50, batch 64, Intel Xeon ..., fp32"
 std::string setting_text(const plan::CellSettings& settings, const run::Measurement& m) {
   std::string text = settings.model + format(", batch %d, ", settings.batch_size) + m.device.name;
@@ -322,6 +334,7 @@ std::string result_text(const ledger::Record& record, const std::string& label) 
   const auto line = [&](std::string_view key, const std::string& value) {
     if (!value.empty()) text += line_of(key, value);
   };
+  line("pictures", pictures_text(record));
   line("throughput", throughput_text(m));
   line("ceiling", ceiling_text(record));
   line("step", step_text(m));
@@ -342,6 +355,8 @@ std::string result_summary(std::span<const ledger::Record> records, const std::s
   const plan::CellSettings& settings = last->result.settings;
   const run::Measurement& m = *last->result.measurement;
   std::string text = label + "  ·  " + setting_text(settings, m) + "\n";
+  if (const std::string pictures = pictures_text(*last); !pictures.empty())
+    text += line_of("pictures", pictures);
   text += line_of("throughput", summed_throughput(records));
   const std::string of = records.size() > 1 ? "in the last repetition: " : "";
   text += line_of("device", of + device_text(settings, m));

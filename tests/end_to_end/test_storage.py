@@ -167,6 +167,74 @@ class OwnFolder(ProgramTest):
         )
         self.assertIn("jpeg mixed", answer.out)
 
+    def test_the_folder_alone_is_the_whole_command(self):
+        counts = self.mix_in_pngs()
+        answer = self.call("run", *self.words, *SHORT, "--json")
+        filled = "feedrate: --data auto --image-size mixed, as `feedrate gen` did not make "
+        self.assertIn(filled + self.mine + "\n", answer.err)
+        record = json.loads(answer.out)
+        self.assertEqual(record["cell"]["data"], "auto")
+        self.assertEqual(record["dataset"]["variant"], "auto/mixed")
+        self.assertEqual(record["dataset"]["made"]["formats"], "jpeg {}, png {}".format(*counts))
+        self.assertEqual(record["dataset"]["samples"], sum(counts))
+        shown = self.call("run", *self.words, *SHORT).out
+        self.assertIn("pictures   jpeg {}, png {}, by their names".format(*counts), shown)
+
+    def test_the_folder_alone_is_diagnosed_and_searched(self):
+        """As far as the kind of data is chosen: two cells are one too many."""
+        device = ["--dataset", self.mine, "--device", "emulated:2000", "--batch-size", "8,16"]
+        for command, says in (("diagnose", "looks at one cell"), ("capacity", "one kind of cell")):
+            with self.subTest(command):
+                answer = self.call(command, *device, code=2)
+                self.assertIn("feedrate: --data auto", answer.err)
+                self.assertIn(says, answer.err)
+                made = [self.data if word == self.mine else word for word in device]
+                self.assertNotIn("--data auto", self.call(command, *made, code=2).err)
+
+    def test_contents_decide_not_names(self):
+        """Each format under the other's name, by every --data, with every cache of pictures."""
+        counts = self.mix_in_pngs()
+        for data, formats in (
+            ("jpeg", f"jpeg {counts[0]}"),
+            ("png", f"png {counts[1]}"),
+            ("auto", "jpeg {}, png {}".format(*counts)),
+        ):
+            for cache in ("none", "decoded"):
+                with self.subTest(data=data, cache=cache):
+                    words = ("--data", data, "--cache", cache, "--json")
+                    record = json.loads(self.call("run", *self.words, *SHORT, *words).out)
+                    self.assertEqual(record["dataset"]["made"]["formats"], formats)
+
+    def test_what_is_not_decoded_is_named(self):
+        victim = self.first_picture(self.mine)
+        with open(victim, "wb") as file:
+            file.write(b"GIF89a" + bytes(range(256)) * 4)
+        words = ("run", *self.words, *SHORT, "--data", "jpeg", "--order", "sequential")
+        answer = self.call(*words, code=1)
+        self.assertIn(f"{victim}: is a GIF, which feedrate does not decode", answer.err)
+        self.assertIn("--on-bad skip", answer.err)
+        self.call(*words, "--on-bad", "skip")
+
+    def test_a_made_dataset_has_no_auto(self):
+        words = ("--dataset", self.data, "--data", "auto", "--image-size", "48", *SHORT)
+        names = [self.data, "was made by `feedrate gen`", "jpeg, png, tensor"]
+        more = ("--device", "emulated:2000", "--input-size", "48")
+        self.refused("run", *words, *more, names=names, code=1)
+
+    def mix_in_pngs(self):
+        """PNGs beside the JPEGs; one JPEG is called .png, and one PNG .JPEG, as in ImageNet.
+        Returns how many there are, by their names."""
+        pngs = os.path.join(self.data, "png", "48x48", "class_000")
+        to = os.path.join(self.mine, "class_000")
+        jpegs = sum(len(files) for _, _, files in os.walk(self.mine))
+        names = sorted(os.listdir(pngs))
+        for name in names:
+            shutil.copy(os.path.join(pngs, name), os.path.join(to, "png_" + name))
+        os.rename(os.path.join(to, "png_" + names[0]), os.path.join(to, "png_0.JPEG"))
+        first = self.first_picture(os.path.join(self.mine, "class_001"))
+        os.rename(first, first[: -len(".jpg")] + ".png")
+        return jpegs, len(names)
+
     def test_names_need_be_no_utf8(self):
         def odd(name):
             return os.fsdecode(os.fsencode(self.path(name)) + b"-\xff\xc3")

@@ -6,6 +6,8 @@
 
 #include <jpeglib.h>
 
+#include <jerror.h>
+
 #include "codec/checks.h"
 
 namespace feedrate::codec {
@@ -21,8 +23,10 @@ class JpegErrors {
     base_.error_exit = [](j_common_ptr info) { fail(info); };
     // Negative levels are warnings: damaged data that libjpeg would paper over with gray or with
     // the rows above. Such pixels would be timed as if they were the picture's, so they are errors.
+    // Bytes that stand before a marker for nothing (some cameras pad so) are passed over: no pixel
+    // is made up for them, and torchvision and Pillow decode such files.
     base_.emit_message = [](j_common_ptr info, int level) {
-      if (level < 0) fail(info);
+      if (level < 0 && info->err->msg_code != JWRN_EXTRANEOUS_DATA) fail(info);
     };
     base_.output_message = [](j_common_ptr) {};
     return &base_;
