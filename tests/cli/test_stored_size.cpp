@@ -52,6 +52,22 @@ TEST(StoredSize, OfPicturesWithoutClassFoldersIsMixedToo) {
             (StoredSize{.size = "mixed", .detail = "", .made = false}));
 }
 
+TEST(StoredSize, OfShardsOfOnesOwnIsWhereTheyWillDo) {
+  const TemporaryFolder folder;
+  std::ofstream(folder.path() / "1.tar") << "";
+  EXPECT_FALSE(look_at(folder.path()).only) << "class folders are asked for";
+  const auto look_for_either = [&] {
+    return cli::look_for_stored_size(folder.path(), {"auto", "auto.webdataset"},
+                                     std::chrono::seconds(60))
+        .only;
+  };
+  EXPECT_EQ(look_for_either(),
+            (StoredSize{.size = "mixed", .detail = "", .made = false, .is_shards = true}));
+  std::filesystem::create_directories(folder.path() / "cats");
+  EXPECT_EQ(look_for_either(),
+            (StoredSize{.size = "mixed", .detail = "", .made = false, .is_shards = false}));
+}
+
 TEST(StoredSize, OfNoFolderIsNone) {
   const TemporaryFolder folder;
   const cli::StoredSizeLook none = look_at(folder.path() / "missing");

@@ -193,11 +193,26 @@ class Own(ShardTest):
         for number, members in shards.items():
             # as TarWriter does it: a stream, with times that need pax headers
             with open(os.path.join(self.mine, f"shard-{number:06d}.tar"), "wb") as file:
-                with tarfile.open(fileobj=file, mode="w|") as tar:
-                    for name, value in members:
-                        info = tarfile.TarInfo(name)
-                        info.size, info.mtime = len(value), 1700000000.5
-                        tar.addfile(info, io.BytesIO(value))
+                self.write_tar(file, members)
+
+    @staticmethod
+    def write_tar(file, members):
+        with tarfile.open(fileobj=file, mode="w|") as tar:
+            for name, value in members:
+                info = tarfile.TarInfo(name)
+                info.size, info.mtime = len(value), 1700000000.5
+                tar.addfile(info, io.BytesIO(value))
+
+    def test_the_folder_alone_is_the_whole_command(self):
+        """Also where a PNG is called .jpg and a JPEG .png."""
+        png, jpeg = (next(self.samples_of(self.data, kind))[2] for kind in ("png", "jpeg"))
+        with open(os.path.join(self.mine, "shard-000009.tar"), "wb") as file:
+            self.write_tar(file, [("x.jpg", png), ("y.png", jpeg), ("z.png", png)])
+        answer = self.call("run", "--json", "--dataset", self.mine, *OWN)
+        self.assertIn("--container webdataset --data auto --image-size mixed", answer.err)
+        dataset = json.loads(answer.out)["dataset"]
+        self.assertEqual(dataset["variant"], "auto.webdataset/mixed")
+        self.assertEqual(dataset["made"]["formats"], "jpeg 65, png 2")
 
     def test_are_read_as_they_lie(self):
         before = sorted(os.listdir(self.mine))

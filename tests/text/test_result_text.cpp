@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "plan/expand.h"
@@ -51,6 +53,24 @@ TEST(ResultText, SaysWhatIsKnownOfThePageCache) {
       shown_of({.state = "bypassed", .before = 0.983, .look = {"cachestat", 64, 64, 0}}),
       HasSubstr("page cache bypassed: reads went past it; 98.3 % of the files lay in it at the "
                 "start (cachestat, 64 of 64 files); 2.1 MB came from storage"));
+}
+
+TEST(ResultText, SaysOfWhichFormatsPicturesAre) {
+  const auto shown = [](const char* data) {
+    const plan::AxisValues axes = {{"device", {"emulated:1000"}},
+                                   {"data", {data}},
+                                   {"image-size", {"mixed"}},
+                                   {"batch-size", {"8"}}};
+    run::CellResult result = result_of(axes, {.ranks = {rank_that_read()}});
+    const plan::Cell cell = result.cell;
+    storage::DatasetVariant own;
+    own.made = {{"formats", "jpeg 63, png 1"}};
+    result.dataset = std::make_shared<const storage::DatasetVariant>(std::move(own));
+    return text::result_text(
+        ledger::make_record(std::move(result), {plan::PlannedRun{cell}, 0, {}, {}, {}}, {}), data);
+  };
+  EXPECT_THAT(shown("auto"), HasSubstr("pictures   jpeg 63, png 1, by their names"));
+  EXPECT_THAT(shown("jpeg"), Not(HasSubstr("by their names")));
 }
 
 ledger::Record summary_record(std::optional<double> ceiling) {
