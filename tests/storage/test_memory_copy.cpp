@@ -46,6 +46,16 @@ TEST_F(MemoryCopies, AreRemovedInTheEnd) {
   EXPECT_FALSE(fs::exists(data));
 }
 
+TEST_F(MemoryCopies, OfFilesWhoseContentsDecideSaySo) {
+  const storage::MemoryCopy of_gens;
+  fill(of_gens);
+  EXPECT_FALSE(storage::open_dataset(of_gens.data(), "jpeg/mixed").contents_decide());
+  dataset_.made[storage::kFormats] = "jpeg 1";
+  const storage::MemoryCopy of_own;
+  fill(of_own);
+  EXPECT_TRUE(storage::open_dataset(of_own.data(), "jpeg/mixed").contents_decide());
+}
+
 TEST_F(MemoryCopies, ThatNobodyHoldsAreRemoved) {
   const fs::path left = new_folder("/dev/shm/feedrate-locked-XXXXXX");
   const storage::MemoryCopy made;
