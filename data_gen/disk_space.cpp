@@ -17,7 +17,7 @@ namespace {
 double bytes_per_pixel(const GeneratePlan& plan, const PlannedVariant& variant) {
   const bool detailed = factor_of(variant.made_from.detail) > 1;
   if (variant.format == nullptr) return 3.0 * static_cast<double>(codec::size_of(variant.dtype));
-  if (variant.format->name == "jpeg") {
+  if (variant.format->name == "jpeg" || variant.format->name == "webp") {  // which takes less
     const int quality = plan.source->encoding(0, plan.encode).jpeg_quality;
     return (detailed || quality > 90 ? 2 : 1) * 0.6;
   }

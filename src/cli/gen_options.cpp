@@ -30,7 +30,7 @@ void add_gen_options(CLI::App& command, GenOptions& o) {
                   "mean bytes of a JPEG, reached by its quality; 0: by --quality")
       ->capture_default_str();
   add_list("--input-size", o.input_sizes, "pixels of precached tensors, or native");
-  add_list("--format", g.formats, "tensor, jpeg, png, png0, bmp, npy, npz, raw");
+  add_list("--format", g.formats, "tensor, jpeg, png, png0, bmp, webp, npy, npz, raw");
   add_list("--tensor-dtype", o.tensor_dtypes, "uint8, fp16, fp32 (normalised)");
   add_list("--container", g.containers,
            "files; tar, packed, hdf5: the same samples once more, in one file for each variant; "

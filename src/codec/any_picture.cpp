@@ -9,7 +9,7 @@
 namespace feedrate::codec {
 namespace {
 
-constexpr std::string_view kPhotoFormats[] = {"jpeg", "png", "bmp"};
+constexpr std::string_view kPhotoFormats[] = {"jpeg", "png", "bmp", "webp"};
 
 [[noreturn]] void refuse_kind(std::string_view name, std::span<const std::byte> file,
                               const FileKind& kind) {

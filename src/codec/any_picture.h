@@ -20,8 +20,8 @@ const Format& any_picture_format();
 std::unique_ptr<Decoder> make_any_picture_decoder(DecoderKind by);
 
 // What the names of a user's own pictures end in that `data` takes: of a format, its endings; of
-// kAnyPicture, those of the formats that photographs are stored in (jpeg, png, bmp). Empty: it
-// names no format.
+// kAnyPicture, those of the formats that photographs are stored in (jpeg, png, bmp, webp). Empty:
+// it names no format.
 std::vector<std::string_view> endings_of(std::string_view data);
 
 }  // namespace feedrate::codec

@@ -47,7 +47,7 @@ class Decoder {
 };
 
 struct EncodeOptions {
-  int jpeg_quality = 90;                 // 1-100, libjpeg's scale
+  int jpeg_quality = 90;                 // 1-100, libjpeg's scale; of webp, libwebp's
   std::string_view subsampling = "420";  // 420, 422 or 444
   int png_level = 6;                     // 0-9, zlib's scale; png0 is always 0
 };

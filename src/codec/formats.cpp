@@ -19,7 +19,7 @@ bool Format::names(std::string_view file) const {
 std::span<const Format> picture_formats() {
   static const std::array formats = {
       jpeg_format(), png_format(), png0_format(), bmp_format(),
-      npy_format(),  npz_format(), raw_format(),
+      webp_format(), npy_format(), npz_format(),  raw_format(),
   };
   return formats;
 }

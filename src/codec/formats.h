@@ -9,6 +9,7 @@ Format jpeg_format();
 Format png_format();
 Format png0_format();
 Format bmp_format();
+Format webp_format();
 Format npy_format();
 Format npz_format();
 Format raw_format();

@@ -18,7 +18,7 @@ constexpr FileKind kTiff{"a TIFF", ""}, kHeif{"a HEIC or HEIF picture", ""}, kAv
 constexpr Signature kSignatures[] = {
     {"\xff\xd8\xff"sv, {"a JPEG", "jpeg"}},
     {"\x89PNG\r\n\x1a\n"sv, {"a PNG", "png"}},
-    {"RIFF????WEBP"sv, {"a WebP", ""}},
+    {"RIFF????WEBP"sv, {"a WebP", "webp"}},
     {"GIF87a"sv, {"a GIF", ""}},
     {"GIF89a"sv, {"a GIF", ""}},
     {"II*\0"sv, kTiff},

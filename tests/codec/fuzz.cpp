@@ -61,7 +61,7 @@ std::vector<Kind> kinds() {
       {"png_interlaced", "png", png_of({.interlaced = true}, picture.size)},
       {"npz_deflated", "npz", write_npz(picture, {.deflated = true})},
       {"npz_streamed", "npz", write_npz(picture, {.streamed = true})}};
-  for (const char* format : {"png0", "bmp", "npy", "npz", "raw"})
+  for (const char* format : {"png0", "bmp", "webp", "npy", "npz", "raw"})
     all.push_back({format, format, encode(format, picture)});
   return all;
 }

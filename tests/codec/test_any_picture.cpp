@@ -141,7 +141,7 @@ TEST(Formats, NamesAreToldInAnyCase) {
   for (const char* name : {"a.png", ".jpg", "jpg", "a.jpg.txt", ""})
     EXPECT_FALSE(jpeg.names(name)) << name;
   EXPECT_THAT(codec::endings_of("jpeg"), ElementsAre(".jpg", ".jpeg"));
-  EXPECT_THAT(codec::endings_of("auto"), ElementsAre(".jpg", ".jpeg", ".png", ".bmp"));
+  EXPECT_THAT(codec::endings_of("auto"), ElementsAre(".jpg", ".jpeg", ".png", ".bmp", ".webp"));
   EXPECT_THAT(codec::endings_of("tensor"), ElementsAre());
 }
 

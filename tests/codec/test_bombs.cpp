@@ -60,6 +60,13 @@ TEST(Bombs, bmp_raw_tensor) {
   expect_refused([&] { codec::parse_tensor(tensor, "bomb"); });
 }
 
+TEST(Bombs, webp) {
+  Bytes file = encode("webp", make_picture(16, 16));
+  codec::store_le(&file[26], std::uint16_t{0x3fff});
+  codec::store_le(&file[28], std::uint16_t{0x3fff});
+  expect_refused("webp", file);
+}
+
 TEST(Bombs, zero_sizes) {
   Bytes jpeg = encode("jpeg", make_picture(16, 16));
   patch_jpeg_size(jpeg, 16, 0);

@@ -47,8 +47,8 @@ class Damage : public testing::TestWithParam<const char*> {
 };
 INSTANTIATE_TEST_SUITE_P(Files, Damage,
                          testing::Values("jpeg", "jpeg_progressive", "jpeg_cmyk", "png", "png0",
-                                         "png_interlaced", "bmp", "npy", "npz", "npz_deflated",
-                                         "npz_streamed", "raw"),
+                                         "png_interlaced", "bmp", "webp", "npy", "npz",
+                                         "npz_deflated", "npz_streamed", "raw"),
                          [](const auto& test) { return std::string(test.param); });
 
 TEST_P(Damage, every_truncation_is_an_error) {

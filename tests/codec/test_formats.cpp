@@ -10,7 +10,7 @@ class EveryFormat : public testing::TestWithParam<std::string> {
   const codec::Format& format() const { return *codec::find_picture_format(GetParam()); }
 };
 INSTANTIATE_TEST_SUITE_P(Formats, EveryFormat,
-                         testing::Values("jpeg", "png", "png0", "bmp", "npy", "npz", "raw"),
+                         testing::Values("jpeg", "png", "png0", "bmp", "webp", "npy", "npz", "raw"),
                          [](const auto& test) { return test.param; });
 
 TEST(Formats, are_listed_once_and_found_by_name) {
@@ -20,10 +20,11 @@ TEST(Formats, are_listed_once_and_found_by_name) {
     EXPECT_EQ(codec::find_picture_format(format.name), &format);
     EXPECT_TRUE(format.extension.starts_with("."));
     EXPECT_FALSE(format.help.empty());
-    EXPECT_EQ(format.lossless, format.name != "jpeg");
+    EXPECT_EQ(format.lossless, format.name != "jpeg" && format.name != "webp");
   }
-  EXPECT_THAT(names, testing::ElementsAre("jpeg", "png", "png0", "bmp", "npy", "npz", "raw"));
-  EXPECT_EQ(codec::find_picture_format("webp"), nullptr);
+  EXPECT_THAT(names,
+              testing::ElementsAre("jpeg", "png", "png0", "bmp", "webp", "npy", "npz", "raw"));
+  EXPECT_EQ(codec::find_picture_format("gif"), nullptr);
   EXPECT_EQ(codec::find_picture_format(""), nullptr);
 }
 
@@ -121,6 +122,7 @@ TEST(Formats, wrong_encoding_options_are_usage_errors) {
   EXPECT_THROW(encode("jpeg", picture, {.jpeg_quality = 101}), UsageError);
   EXPECT_THROW(encode("jpeg", picture, {.subsampling = "411"}), UsageError);
   EXPECT_THROW(encode("png", picture, {.png_level = 10}), UsageError);
+  EXPECT_THROW(encode("webp", picture, {.jpeg_quality = 0}), UsageError);
 }
 
 }  // namespace

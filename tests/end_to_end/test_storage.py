@@ -221,6 +221,18 @@ class OwnFolder(ProgramTest):
         more = ("--device", "emulated:2000", "--input-size", "48")
         self.refused("run", *words, *more, names=names, code=1)
 
+    def test_webp_is_made_and_read_as_it_lies(self):
+        made = self.path("webp")
+        size = ("--image-size", "48", "--input-size", "48")
+        words = ("--format", "webp", "--count", "32", "--classes", "2")
+        self.call("gen", made, *words, *size)
+        cell = ("--device", "emulated:2000", "--batch-size", "8", *SHORT)
+        self.call("run", "--data", "webp", "--dataset", made, *size, *cell)
+        os.remove(os.path.join(made, "webp", "48x48", "files.tsv"))
+        own = ("--dataset", os.path.join(made, "webp", "48x48"), "--input-size", "48")
+        record = json.loads(self.call("run", *own, *cell, "--json").out)
+        self.assertEqual(record["dataset"]["made"]["formats"], "webp 32")
+
     def mix_in_pngs(self):
         """PNGs beside the JPEGs; one JPEG is called .png, and one PNG .JPEG, as in ImageNet.
         Returns how many there are, by their names."""

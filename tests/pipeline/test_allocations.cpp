@@ -64,9 +64,9 @@ long allocations_of(const pipeline::SampleRecipe& recipe) {
 
 TEST(Allocations, ASampleTakesNoMemory) {
   const TemporaryFolder folder;
-  make_dataset(folder.path(), {"jpeg", "png", "png0", "bmp", "npy", "npz", "raw", "tensor"},
+  make_dataset(folder.path(), {"jpeg", "png", "png0", "bmp", "webp", "npy", "npz", "raw", "tensor"},
                kStored, kSamples);
-  for (const char* data : {"jpeg", "png", "png0", "bmp", "npy", "npz", "raw", "tensor"}) {
+  for (const char* data : {"jpeg", "png", "png0", "bmp", "webp", "npy", "npz", "raw", "tensor"}) {
     const bool tensor = std::string(data) == "tensor";
     const storage::DatasetVariant dataset = storage::open_dataset(
         folder.path(), (tensor ? "tensor-uint8" : std::string(data)) + "/120x90");

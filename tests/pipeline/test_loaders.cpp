@@ -501,8 +501,9 @@ TEST(DecodedPictures, HaveThePixelsOfEveryEpoch) {
   constexpr codec::PixelSize kOdd{67, 45};
   constexpr std::int64_t kSamples = 16;
   const TemporaryFolder folder;
-  make_dataset(folder.path(), {"jpeg", "png", "png0", "bmp", "npy", "npz", "raw"}, kOdd, kSamples);
-  for (const char* data : {"jpeg", "png", "png0", "bmp", "npy", "npz", "raw"}) {
+  make_dataset(folder.path(), {"jpeg", "png", "png0", "bmp", "webp", "npy", "npz", "raw"}, kOdd,
+               kSamples);
+  for (const char* data : {"jpeg", "png", "png0", "bmp", "webp", "npy", "npz", "raw"}) {
     const auto dataset = storage::open_dataset(folder.path(), std::string(data) + "/67x45");
     pipeline::SampleRecipe plain{.dataset = &dataset, .format = codec::find_picture_format(data)};
     const auto cache = pipeline::fill_decoded_cache(plain, 3);

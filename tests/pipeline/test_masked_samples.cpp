@@ -22,7 +22,8 @@ using pipeline::MaskColour;
 // Sides that divide by nothing: windows end within a JPEG's block, rows within a word.
 constexpr codec::PixelSize kOdd{97, 75}, kCrop{70, 41};
 constexpr std::int64_t kMaskedSamples = 8;
-const std::vector<std::string> kFormats = {"jpeg", "png", "png0", "bmp", "npy", "npz", "raw"};
+const std::vector<std::string> kFormats = {"jpeg", "png", "png0", "bmp",
+                                           "webp", "npy", "npz",  "raw"};
 
 class MaskedSamples : public testing::Test {
  protected:
