@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "base/error.h"
 #include "base/text.h"
+#include "codec/any_picture.h"
 #include "codec/codec.h"
+#include "codec/sniff.h"
 #include "codec/tensor.h"
 #include "storage/listing.h"
 
@@ -30,6 +33,12 @@ const codec::Format* format_of_file(std::string_view name) {
   return found == formats.end() ? nullptr : &*found;
 }
 
+// Pictures that `run` decodes by their contents.
+bool is_photo(std::string_view name) {
+  static const std::vector<std::string_view> endings = codec::endings_of(codec::kAnyPicture);
+  return std::ranges::any_of(endings, [&](std::string_view end) { return ends_in(name, end); });
+}
+
 // The decoders of one thread.
 class WholeDecoder {
  public:
@@ -39,13 +48,14 @@ class WholeDecoder {
       codec::parse_tensor(bytes, name);
       return kTensorKind;
     }
-    const codec::Format* format = format_of_file(name);
+    const codec::Format* format =
+        is_photo(name) ? &codec::any_picture_format() : format_of_file(name);
     if (format == nullptr) return kUnknownKind;
     auto& decoder = decoders_[format];
     if (!decoder) decoder = format->make_decoder();
     const codec::PixelSize size = decoder->open(bytes, name);
     decoder->decode({0, 0, size.width, size.height}, 1);
-    return format->name;
+    return is_photo(name) ? codec::sniff(bytes).format : format->name;
   }
 
  private:

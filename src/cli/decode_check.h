@@ -9,8 +9,8 @@
 
 namespace feedrate::cli {
 
-// Decodes the whole of what `verify` reads, each file by the format that its name says, as `run`
-// does. Thread-safe; outlives what make() returns.
+// Decodes the whole of what `verify` reads, each picture by its contents, as `run` does, other
+// files by the format that their names say. Thread-safe; outlives what make() returns.
 class DecodeCheck {
  public:
   // For one thread, which keeps a decoder for each format.
