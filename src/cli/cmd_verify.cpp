@@ -33,15 +33,17 @@ struct VerifyOptions {
   double stall_seconds = run::RunLimits{}.stall_seconds;
 };
 
+// What it is asked for is what changed.
+constexpr bool kRelist = true;
+
 storage::DatasetVariant list_own_folder(const VerifyOptions& o, session::SupervisedCommand& command,
                                         session::SignsOfLife& signs) {
   const std::vector<std::string_view> endings = codec::picture_endings();
   const auto listing = [&](std::uint64_t) { signs.alive(); };
+  const auto note = [&](const std::string& said) { command.say("feedrate: " + said); };
   if (!storage::holds_tar_shards(o.data) || storage::holds_class_pictures(o.data, endings, listing))
-    return storage::list_image_folder(o.data, endings, o.threads, listing);
-  return storage::list_tar_shards(
-      o.data, endings, o.threads, listing,
-      [&](const std::string& note) { command.say("feedrate: " + note); });
+    return storage::list_image_folder(o.data, endings, o.threads, listing, note, kRelist);
+  return storage::list_tar_shards(o.data, endings, o.threads, listing, note);
 }
 
 storage::VerifyResult check_files(const VerifyOptions& o, session::SupervisedCommand& command,

@@ -38,6 +38,19 @@ void add_experiment_options(CLI::App& command, session::ExperimentOptions& optio
                   "folder that `feedrate gen` made, or one of your own pictures, which are read as "
                   "they lie")
       ->type_name("DIR");
+  command
+      .add_option("--samples", options.run.samples,
+                  "read so many samples of a dataset alone, evenly spread over it")
+      ->type_name("N")
+      ->check(CLI::Validator(
+          [](std::string& typed) -> std::string {
+            return number_from<std::uint64_t>(typed).value_or(0) > 0
+                       ? ""
+                       : typed + " is not a whole number above 0";
+          },
+          ""));
+  command.add_flag("--relist", options.run.relist,
+                   "list a folder of your own anew, whatever is kept of an earlier listing");
   command.add_option("--config", options.config, "TOML file of options and [[sweep]] tables")
       ->type_name("FILE");
   command.add_flag("--anonymize", options.anonymize,

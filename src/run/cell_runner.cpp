@@ -26,14 +26,16 @@ CellRunner::CellRunner(RunOptions options, device::AcceleratorRegistry& registry
     : options_(std::move(options)),
       registry_(registry),
       ranks_(make_thread_ranks(registry)),
-      datasets_(options_.data),
-      qualifier_(std::make_shared<Qualifier>()) {}
+      datasets_(options_.data, options_.samples),
+      qualifier_(std::make_shared<Qualifier>()) {
+  if (options_.relist) datasets_.relist();  // nobody else has
+}
 
 CellRunner::CellRunner(RunOptions options, device::AcceleratorRegistry& registry,
                        ranks::RankProcesses& processes, storage::ListProgress listing,
                        storage::ListNote note, std::shared_ptr<Qualifier> qualifier)
     : CellRunner(options, registry, processes,
-                 Datasets(options.data, std::move(listing), std::move(note)),
+                 Datasets(options.data, options.samples, std::move(listing), std::move(note)),
                  std::move(qualifier)) {}
 
 CellRunner::CellRunner(RunOptions options, device::AcceleratorRegistry& registry,

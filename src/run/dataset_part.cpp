@@ -1,8 +1,35 @@
 #include "run/dataset_part.h"
 
 #include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/xxh3.h"
+#include "storage/container.h"
 
 namespace feedrate::run {
+namespace {
+
+// Packed files that hold none of the samples, which are in the files' order.
+void leave_out_unused_files(storage::DatasetVariant& dataset) {
+  if (dataset.packed.empty()) return;
+  std::vector<std::string> packed;
+  std::vector<std::uint64_t> bytes;
+  std::uint32_t last = 0;
+  for (storage::SampleFile& sample : dataset.samples) {
+    if (packed.empty() || sample.shard != last) {
+      last = sample.shard;
+      packed.push_back(dataset.packed[last]);
+      bytes.push_back(dataset.packed_bytes[last]);
+    }
+    sample.shard = static_cast<std::uint32_t>(packed.size() - 1);
+  }
+  dataset.packed = std::move(packed), dataset.packed_bytes = std::move(bytes);
+}
+
+}  // namespace
 
 bool keeps_samples(const plan::CellSettings& settings) {
   return settings.cache == "encoded" || settings.cache == "decoded" || settings.cache == "sample";
@@ -15,6 +42,25 @@ std::size_t kept_samples(const plan::CellSettings& settings, std::size_t samples
   const auto least =
       8 * static_cast<std::size_t>(settings.batch_size) * static_cast<std::size_t>(settings.gpus);
   return std::min(samples, std::max(most, least));
+}
+
+void keep_part(storage::DatasetVariant& dataset, std::size_t kept) {
+  const std::size_t all = dataset.samples.size();
+  if (kept == 0 || kept >= all) return;
+  if (!dataset.container->takes_engines) {
+    throw UsageError("--samples", dataset.folder.string() + " is read whole, by a library",
+                     "use another --container, or leave it out");
+  }
+  for (std::size_t i = 1; i < kept; ++i) {
+    const std::size_t from = i * all / kept;
+    if (from != i) dataset.samples[i] = std::move(dataset.samples[from]);
+  }
+  dataset.samples.resize(kept);
+  dataset.samples.shrink_to_fit();
+  leave_out_unused_files(dataset);
+  storage::sum_up(dataset);
+  dataset.made["samples"] = std::to_string(kept) + " of " + std::to_string(all) + ", evenly spread";
+  dataset.manifest_xxh3 = to_hex(xxh3_of(dataset.manifest_xxh3 + "\t" + dataset.made["samples"]));
 }
 
 std::shared_ptr<const storage::DatasetVariant> part_of(const storage::DatasetVariant& dataset,

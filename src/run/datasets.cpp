@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -11,6 +12,7 @@
 #include "device/accelerator.h"
 #include "measure/affinity.h"
 #include "pipeline/encoded_slot.h"
+#include "run/dataset_part.h"
 #include "storage/container.h"
 #include "storage/variant_name.h"
 
@@ -60,9 +62,11 @@ std::shared_ptr<const storage::DatasetVariant> Datasets::of(const plan::CellSett
       throw UsageError("--dataset", "is needed for --data " + settings.data,
                        "make one with `feedrate gen DIR` and give its folder");
     }
-    entry = std::make_shared<const storage::DatasetVariant>(open(settings, variant));
+    storage::DatasetVariant opened = open(settings, variant);
+    keep_part(opened, part_);
+    entry = std::make_shared<const storage::DatasetVariant>(std::move(opened));
     if (!settings.emulated() && entry->classes > device::kUsualOutputs) {
-      tell_note(escaped(folder_.string()) + ": the network has " + std::to_string(entry->classes) +
+      tell_once(escaped(folder_.string()) + ": the network has " + std::to_string(entry->classes) +
                 " outputs, one for each class, not " + std::to_string(device::kUsualOutputs) +
                 ": its rates are of that network");
     }
@@ -102,12 +106,14 @@ storage::DatasetVariant Datasets::open_own(const plan::CellSettings& settings) {
                               ? settings.container == shards
                               : storage::holds_tar_shards(folder_) &&
                                     !storage::holds_class_pictures(folder_, endings, progress_);
-  const auto note = [&](const std::string& line) { tell_note(line); };
+  const auto note = [&](const std::string& line) {
+    if (!was_told_) tell_once(line);
+  };
   storage::DatasetVariant own =
-      are_shards ? storage::list_tar_shards(folder_, endings, threads, progress_, note)
-                 : storage::list_image_folder(folder_, endings, threads, progress_);
+      are_shards ? storage::list_tar_shards(folder_, endings, threads, progress_, note, relists_)
+                 : storage::list_image_folder(folder_, endings, threads, progress_, note, relists_);
   own.made[storage::kFormats] = formats_by_ending(own.samples);
-  if (const std::string line = storage::listing_note(own); !line.empty()) tell_note(line);
+  if (const std::string line = storage::listing_note(own); !line.empty()) tell_once(line);
   return own;
 }
 

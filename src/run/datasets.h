@@ -32,10 +32,19 @@ class UnreadableDataset : public std::runtime_error {
 class Datasets {
  public:
   // `progress` is told while a folder of the user's own is listed, `note` what the user should know
-  // of it.
-  explicit Datasets(std::filesystem::path folder, storage::ListProgress progress = {},
-                    storage::ListNote note = {})
-      : folder_(std::move(folder)), progress_(std::move(progress)), note_(std::move(note)) {}
+  // of it. `part`: see RunOptions::samples.
+  explicit Datasets(std::filesystem::path folder, std::size_t part = 0,
+                    storage::ListProgress progress = {}, storage::ListNote note = {})
+      : folder_(std::move(folder)),
+        part_(part),
+        progress_(std::move(progress)),
+        note_(std::move(note)) {}
+
+  // From now on folders of the user's own are listed anew, those that were opened as well.
+  void relist() {
+    relists_ = true;
+    variants_.clear();
+  }
 
   // What a cell reads; null for synthetic ones. Throws an Error naming what is missing.
   std::shared_ptr<const storage::DatasetVariant> of(const plan::CellSettings& settings);
@@ -67,20 +76,26 @@ class Datasets {
   // number at least. A cell and its ceiling have the same, once the cell's dataset is open.
   int outputs() const;
 
-  // What another process tells that lists the same folder.
+  // What another process tells that lists the same folder. What this one would tell of its own
+  // listing repeats it.
   void tell_progress(std::uint64_t files) const {
     if (progress_) progress_(files);
   }
-  // Told once: this process lists it again.
   void tell_note(const std::string& note) {
-    if (note_ && told_.insert(note).second) note_(note);
+    was_told_ = true;
+    tell_once(note);
   }
 
  private:
   storage::DatasetVariant open(const plan::CellSettings& settings, const std::string& variant);
   storage::DatasetVariant open_own(const plan::CellSettings& settings);
+  void tell_once(const std::string& note) {
+    if (note_ && told_.insert(note).second) note_(note);
+  }
 
   std::filesystem::path folder_;
+  std::size_t part_;
+  bool relists_ = false, was_told_ = false;
   storage::ListProgress progress_;
   storage::ListNote note_;
   std::set<std::string> told_;  // notes

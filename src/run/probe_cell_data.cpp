@@ -25,7 +25,9 @@ void probe_cell_data(const plan::Cell& cell, const plan::CellSettings& settings,
       datasets.tell_note(news.note);
     }
   }};
-  const RankOrder order{.cell = cell, .options = options, .work = Work::probe_cell_data};
+  RankOrder order{.cell = cell, .options = options, .work = Work::probe_cell_data};
+  // Once: what it finds is kept, and this process takes that.
+  order.options.relist = options.relist && !datasets.manifest_of(variant);
   processes.run_aside(to_text(order), hooks, {});
   datasets.note_looked_at(variant, io);
 }

@@ -168,7 +168,9 @@ class RankServer {
     const auto note = [&](const std::string& text) {
       group_.report(to_text(ListingNews{.note = text}));
     };
-    return Datasets(order.options.data, listing, note).of(settings);
+    Datasets datasets(order.options.data, order.options.samples, listing, note);
+    if (order.options.relist && order.work == Work::probe_cell_data) datasets.relist();
+    return datasets.of(settings);
   }
 
   std::vector<RankResult> results_of(const RankTask& task, std::stop_token stop) {
@@ -213,14 +215,19 @@ class RankServer {
     opening_ns_ = measure::now_ns();
     const auto watch = watch_opening(order.options, opening_ns_, group_);
     if (!datasets_) {
-      datasets_.emplace(order.options.data,
+      datasets_.emplace(order.options.data, order.options.samples,
                         [this](std::uint64_t) { opening_ns_ = measure::now_ns(); });
     }
     auto dataset = datasets_->of(settings);
     if (dataset && dataset->manifest_xxh3 != order.manifest) {
+      datasets_->relist();  // what is kept of it on this machine may be older than on rank 0's
+      dataset = datasets_->of(settings);
+    }
+    if (dataset && dataset->manifest_xxh3 != order.manifest) {
       throw Error(dataset->folder.string(),
                   "is another dataset here than rank 0's, or has changed since it was listed",
-                  "give all machines the same one, and leave it alone while it is measured");
+                  "give all machines the same one, leave it alone while it is measured, and list a "
+                  "folder of your own anew with --relist");
     }
     return dataset;
   }

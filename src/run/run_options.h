@@ -16,6 +16,9 @@ namespace feedrate::run {
 struct RunOptions {
   std::filesystem::path data{};  // the dataset's folder; may be empty if every cell is synthetic
   RunLimits limits{};
+  // Of each dataset, so many samples alone, evenly spread over it; 0: all of them.
+  std::size_t samples = 0;
+  bool relist = false;  // folders of the user's own are listed anew, whatever is kept of them
   std::uint64_t seed = 0;
   int outputs = device::kUsualOutputs;  // of the network, also a ceiling's: Datasets::outputs()
   pipeline::PlantedTimes planted{};     // zero but in tests of the measurement itself
@@ -40,6 +43,8 @@ struct RunOptions {
 template <class Options, class Visit>
 void for_each_option(Options& options, const Visit& visit) {
   visit("data", options.data);
+  visit("samples", options.samples);
+  visit("relist", options.relist);
   visit("limits", options.limits);
   visit("seed", options.seed);
   visit("outputs", options.outputs);

@@ -54,7 +54,10 @@ run::CellRunner& Session::runner(const std::filesystem::path& data) {
   return runner.emplace(
       options, registry_, *ranks_,
       [this, data](std::uint64_t files) { watcher_.lists(data, files); },
-      [this](const std::string& note) { watcher_.warns(note); }, qualifier_);
+      [this](const std::string& note) {
+        if (!options_.quiet) watcher_.warns(note);
+      },
+      qualifier_);
 }
 
 std::unique_ptr<run::CellRunner> Session::another_runner(const run::RunOptions& options) {

@@ -55,6 +55,7 @@ class BufferedReads : public ReadsOnDemand {
     const auto close = [&slot](const void*) { slot.file.reset(); };
     const std::unique_ptr<const void, decltype(close)> at_the_end(&slot, close);
     read_parts(files_, sample, file_of(slot, sample), to, request.tail);
+    files_.check_unchanged(sample, file_of(slot, sample));
     done.bytes = to;
   }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <map>
 #include <string>
 #include <string_view>
@@ -12,6 +13,9 @@
 
 namespace feedrate::storage {
 
+// SampleFile::changed_ns of a file whose time of change is not known.
+inline constexpr std::int64_t kUnknownTime = std::numeric_limits<std::int64_t>::min();
+
 // One stored sample, as its line in the manifest has it.
 struct SampleFile {
   std::string path;          // relative to the variant's folder, e.g. "class_007/000123.jpg"
@@ -20,6 +24,9 @@ struct SampleFile {
   std::uint64_t xxh3 = 0;    // XXH3-64 of the file
   std::uint64_t offset = 0;  // in the packed file that holds it, see PackedLayout
   std::uint32_t shard = 0;   // which of DatasetVariant::packed that is
+  // When a file of the user's own was last changed, in ns since 1970, as it was listed: it is read
+  // only if it still has that time. Files that `gen` made have none.
+  std::int64_t changed_ns = kUnknownTime;
 };
 
 struct Container;

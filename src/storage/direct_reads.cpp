@@ -35,7 +35,9 @@ class DirectReads : public ReadsOnDemand {
     const std::int64_t began = measure::now_ns();
     const ReadOnlyFile file(files_.path_of(sample), O_DIRECT);
     done.open_ns = measure::now_ns() - began;
-    return read_direct(files_, sample, file.get(), buffer);
+    const std::uint64_t found = read_direct(files_, sample, file.get(), buffer);
+    if (is_whole(files_, sample, found)) files_.check_unchanged(sample, file.get());
+    return found;
   }
 
   PlacedFiles files_;

@@ -18,11 +18,13 @@ std::unique_ptr<Storage> files_storage(const DatasetVariant& variant, const Io& 
                  "gen` again");
 }
 
-// No `gen` made these: what changed is only listed anew.
+// No `gen` made these: what changed is only listed anew. A file that is written again leaves its
+// folder as it was, so that a kept listing does not show it.
 std::unique_ptr<Storage> open_own(const DatasetVariant& variant, const Io& io) {
-  return open_as(variant, io,
-                 "the file changed since it was listed: leave the pictures alone while they are "
-                 "read, and run again");
+  return open_as(
+      variant, io,
+      "the file has changed since it was listed: list the folder anew with --relist, and "
+      "leave it alone while it is read");
 }
 
 }  // namespace

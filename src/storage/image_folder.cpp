@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <iterator>
 #include <memory>
@@ -17,8 +18,10 @@
 #include "base/in_parallel.h"
 #include "base/text.h"
 #include "base/xxh3.h"
+#include "measure/clock.h"
 #include "storage/container.h"
 #include "storage/gen_command.h"
+#include "storage/kept_listing.h"
 #include "storage/left_out.h"
 #include "storage/no_folder.h"
 
@@ -27,6 +30,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::uint64_t kManyFiles = 10'000;  // of which the user is told how they were listed
 constexpr std::string_view kNoChange = "the folder must not change while it is listed";
 
 // What is counted apart from what its name says.
@@ -45,10 +49,11 @@ struct Entry {
 // What tells a folder from all others.
 using FolderId = std::pair<dev_t, ino_t>;
 
-FolderId id_of(const std::string& path) {
+// Before its entries are read: what comes into it meanwhile gives it another time.
+struct stat look_at_folder(const std::string& path) {
   struct stat info;
   if (stat(path.c_str(), &info) != 0) refuse_reading(path, std::strerror(errno), errno, kNoChange);
-  return {info.st_dev, info.st_ino};
+  return info;
 }
 
 Kind kind_of(mode_t mode) {
@@ -120,50 +125,83 @@ void count_left_out(const Entry& entry, LeftOutCount& count) {
   count.add(picture.empty() ? kOther : std::string(picture));
 }
 
+// What a walk through folders met.
+struct Walked {
+  std::vector<ListedFile> files;
+  std::vector<WalkStep> steps;
+  std::size_t listed_anew = 0;        // folders that no kept listing had
+  std::vector<std::string> dangling;  // links of a picture's name, not to be left out
+};
+
 // The pictures of one class, or of all of the folder.
 class ClassFolder {
  public:
-  // `count` and `left_out` outlive it.
-  ClassFolder(const std::string& root, std::span<const std::string_view> suffixes, ListCount& count,
-              const LeftOut& left_out)
-      : root_(root), suffixes_(suffixes), count_(count), left_out_(left_out) {}
+  // `kept`, `count` and `left_out` outlive it.
+  ClassFolder(const std::string& root, std::span<const std::string_view> suffixes,
+              const KeptListing& kept, ListCount& count, const LeftOut& left_out)
+      : root_(root), suffixes_(suffixes), kept_(kept), count_(count), left_out_(left_out) {}
 
-  // Their paths relative to the root; `name`: of the class, empty for the root itself.
-  std::vector<std::string> list(const std::string& name) {
-    paths_.clear(), way_.clear();
+  // `name`: of the class, empty for the root itself.
+  Walked list(const std::string& name) {
+    walked_ = {}, way_.clear();
     walk(name);
-    return std::move(paths_);
+    return std::move(walked_);
   }
-  // Links of a picture's name that lead nowhere, and were not to be left out: of all lists so far.
-  std::vector<std::string> take_dangling() { return std::exchange(dangling_, {}); }
-  // What else lies there.
-  LeftOutCount take_left_out() { return std::exchange(counted_, {}); }
+  // Those that lie in the root itself.
+  Walked list_flat() {
+    goes_down_ = false;
+    return list("");
+  }
 
  private:
   void walk(const std::string& relative) {
     const std::string path = relative.empty() ? root_ : root_ + "/" + relative;
-    const FolderId id = id_of(path);
+    const struct stat info = look_at_folder(path);
+    const FolderId id{info.st_dev, info.st_ino};
     if (std::ranges::find(way_, id) != way_.end())
       throw Error(path, "is a link to a folder that it lies in", "take it out of the folder");
     way_.push_back(id);
+    const std::size_t step = walked_.steps.size();
+    walked_.steps.push_back(
+        {.folder = relative, .changed_ns = changed_ns(info), .files = walked_.files.size()});
+    if (kept_.holds(relative, changed_ns(info)))
+      take_kept(relative, step);
+    else
+      list_anew(relative, path, step);
+    walked_.steps.push_back({.leaves = true, .files = walked_.files.size()});
+    way_.pop_back();
+  }
+
+  // `step`: the one into the folder.
+  void take_kept(const std::string& relative, std::size_t step) {
+    LeftOutCount left_out = kept_.each(
+        relative, [this](const std::string& below) { walk(below); },
+        [this](ListedFile file) { walked_.files.push_back(std::move(file)); });
+    walked_.steps[step].left_out = std::move(left_out);
+    count_.alive();
+  }
+
+  void list_anew(const std::string& relative, const std::string& path, std::size_t step) {
+    ++walked_.listed_anew;
     for (const Entry& entry : entries_of(path, suffixes_, count_)) {
       std::string below = relative.empty() ? entry.name : relative + "/" + entry.name;
       const bool is_sample = has_suffix(entry.name, suffixes_);
       if (entry.kind == Kind::folder) {
-        walk(below);
+        if (goes_down_) walk(below);
       } else if (entry.kind == Kind::file && is_sample) {
-        paths_.push_back(std::move(below));
+        walked_.files.push_back({.path = std::move(below)});
       } else if (entry.kind == Kind::dangling && is_sample && !left_out_.dangling_samples) {
-        dangling_.push_back(std::move(below));
+        walked_.dangling.push_back(std::move(below));
       } else {
-        leave_out(entry, below);
+        leave_out(entry, below, walked_.steps[step]);
       }
     }
-    way_.pop_back();
   }
 
-  void leave_out(const Entry& entry, const std::string& path) {
-    count_left_out(entry, counted_);
+  void leave_out(const Entry& entry, const std::string& path, WalkStep& step) {
+    count_left_out(entry, step.left_out);
+    // What a link leads to may come, and be a folder, without a trace in the folder of the link.
+    if (entry.kind == Kind::dangling) step.changed_ns = kUnknownTime;
     if (entry.kind == Kind::other || !left_out_.tell) return;
     left_out_.tell(path, entry.kind == Kind::hidden     ? LeftOut::Why::hidden
                          : entry.kind == Kind::dangling ? LeftOut::Why::dangling
@@ -172,11 +210,12 @@ class ClassFolder {
 
   const std::string root_;
   const std::span<const std::string_view> suffixes_;
+  const KeptListing& kept_;
   ListCount& count_;
   const LeftOut& left_out_;
+  bool goes_down_ = true;
   std::vector<FolderId> way_;  // from the class down to where it is
-  std::vector<std::string> paths_, dangling_;
-  LeftOutCount counted_;
+  Walked walked_;
 };
 
 // They are found one by one otherwise, each by a run of its own.
@@ -187,6 +226,12 @@ void refuse_dangling(const std::string& root, const std::vector<std::string>& da
   throw Error(
       root + "/" + std::ranges::min(dangling), "is a link that leads nowhere" + more,
       "mend such links, or take them out: `find " + shell_word(root) + " -xtype l` shows them");
+}
+
+std::int64_t unix_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
 }
 
 std::vector<std::string> folders_among(const std::vector<Entry>& entries) {
@@ -220,7 +265,8 @@ std::string ending_of(const std::string& path) {
   const LeftOut tell{[&](const std::string& path, LeftOut::Why why) {
     others.add(why == LeftOut::Why::hidden ? kHidden : ending_of(path));
   }};
-  ClassFolder(root, suffixes, count, tell).list("");
+  const KeptListing none;
+  ClassFolder(root, suffixes, none, count, tell).list("");
   if (others.empty()) {
     throw Error(root, "holds no files",
                 "give the folder of the pictures, or make a dataset: " + gen_command(root, ""));
@@ -233,74 +279,104 @@ std::string ending_of(const std::string& path) {
       remedy.empty() || is_picture ? "give the folder of the pictures, or another --data" : remedy);
 }
 
-// What lies in a folder.
+// What lies in a folder: files and steps are those of all walks, one after the other.
 struct Listing {
-  std::vector<SampleFile> samples;
+  std::vector<SampleFile> samples;  // without their sizes where they are listed anew
+  std::vector<WalkStep> steps;
   int classes = 0;
+  bool is_flat = false;  // no class folder holds a sample
   LeftOutCount left_out;
+  ListedHow how;
+
+  // A walk through a class folder, or of a flat folder. One without pictures is no class.
+  void add(Walked walked) {
+    for (WalkStep& step : walked.steps) {
+      step.files += samples.size();
+      left_out.add(step.left_out);
+      steps.push_back(std::move(step));
+    }
+    for (ListedFile& file : walked.files)
+      samples.push_back({.path = std::move(file.path),
+                         .label = classes,
+                         .bytes = file.bytes,
+                         .changed_ns = file.changed_ns});
+    if (!walked.files.empty()) ++classes;
+    how.listed_anew += walked.listed_anew;
+  }
 };
 
-// What lies in its class folders. One without pictures is no class.
-Listing list_classes(const std::string& root, const std::vector<std::string>& folders,
-                     std::span<const std::string_view> suffixes, int threads, ListCount& count) {
-  struct ClassListing {
-    std::vector<std::string> paths, dangling;
-    LeftOutCount left_out;
-  };
-  std::vector<ClassListing> found(folders.size());
+// The class folders, and where none of them holds a sample, what lies in the root itself.
+std::vector<Walked> walk_folders(const std::string& root, const std::vector<std::string>& folders,
+                                 std::span<const std::string_view> suffixes, int threads,
+                                 const KeptListing& kept, ListCount& count) {
+  std::vector<Walked> walks(folders.size());
   in_parallel(
       folders.size(), threads,
       [&] {
-        const auto lister = std::make_shared<ClassFolder>(root, suffixes, count, kNobodyAsks);
-        return [&, lister](std::size_t i) {
-          found[i].paths = lister->list(folders[i]);
-          found[i].dangling = lister->take_dangling();
-          found[i].left_out = lister->take_left_out();
-        };
+        const auto lister = std::make_shared<ClassFolder>(root, suffixes, kept, count, kNobodyAsks);
+        return [&, lister](std::size_t i) { walks[i] = lister->list(folders[i]); };
       },
       [] { return false; });
-  std::vector<std::string> all_dangling;
-  for (ClassListing& one : found) std::ranges::move(one.dangling, std::back_inserter(all_dangling));
-  refuse_dangling(root, all_dangling);
+  if (std::ranges::all_of(walks, [](const Walked& walked) { return walked.files.empty(); }))
+    walks.push_back(ClassFolder(root, suffixes, kept, count, kNobodyAsks).list_flat());
+  std::vector<std::string> dangling;
+  for (Walked& walked : walks) std::ranges::move(walked.dangling, std::back_inserter(dangling));
+  refuse_dangling(root, dangling);
+  return walks;
+}
+
+Listing list_folders(const std::string& root, const std::vector<std::string>& folders,
+                     std::span<const std::string_view> suffixes, int threads,
+                     const KeptListing& kept, ListCount& count) {
+  std::vector<Walked> walks = walk_folders(root, folders, suffixes, threads, kept, count);
   Listing listing;
-  for (ClassListing& one : found) {
-    for (std::string& path : one.paths)
-      listing.samples.push_back({.path = std::move(path), .label = listing.classes});
-    if (!one.paths.empty()) ++listing.classes;
-    listing.left_out.add(one.left_out);
-    one = {};
-  }
+  listing.is_flat = walks.size() > folders.size();
+  std::size_t files = 0;
+  for (const Walked& walked : walks) files += walked.files.size();
+  listing.samples.reserve(files);  // there may be millions
+  for (Walked& walked : walks) listing.add(std::exchange(walked, {}));
+  ListedHow& how = listing.how;
+  how.files = files, how.folders = listing.steps.size() / 2;
+  how.kept_folders = kept.folders();
+  how.since_s = how.listed_anew < how.folders ? kept.since_s() : 0;
   return listing;
 }
 
-// Those that lie in the folder itself, all of one class.
-std::vector<SampleFile> list_flat(const std::string& root,
-                                  std::span<const std::string_view> suffixes, ListCount& count) {
-  std::vector<SampleFile> samples;
-  std::vector<std::string> dangling;
-  for (Entry& entry : entries_of(root, suffixes, count)) {
-    if (!has_suffix(entry.name, suffixes)) continue;
-    if (entry.kind == Kind::file) samples.push_back({.path = std::move(entry.name)});
-    if (entry.kind == Kind::dangling) dangling.push_back(std::move(entry.name));
+// With what is kept in `file`. A link in it may lead nowhere by now: then all is listed anew, which
+// says what is wrong.
+Listing list_with_kept(const std::string& root, const std::vector<std::string>& folders,
+                       std::span<const std::string_view> suffixes, int threads,
+                       const fs::path& file, ListCount& count) {
+  if (const KeptListing kept(file, count); kept.folders() > 0) {
+    try {
+      return list_folders(root, folders, suffixes, threads, kept, count);
+    } catch (const Error&) {
+    }
   }
-  refuse_dangling(root, dangling);
-  return samples;
+  return list_folders(root, folders, suffixes, threads, KeptListing(), count);
 }
 
-// What lies beside the class folders, or where there are none, beside the pictures.
+// What lies beside class folders, of which the root's entries are the other ones.
 void count_beside(const std::vector<Entry>& entries, std::span<const std::string_view> suffixes,
-                  bool is_flat, LeftOutCount& left_out) {
+                  LeftOutCount& left_out) {
   for (const Entry& entry : entries) {
     if (entry.kind == Kind::folder) continue;
     if (entry.kind == Kind::file && has_suffix(entry.name, suffixes)) {
-      if (!is_flat) left_out.add(kInNoClass);
+      left_out.add(kInNoClass);
     } else {
       count_left_out(entry, left_out);
     }
   }
 }
 
-// Sizes; returns the hash of names, labels, sizes and times.
+// Seconds and the rest, as stat(2) has them: manifests were so before times were in ns.
+std::string time_text(std::int64_t ns) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  const std::int64_t rest = (ns % kSecond + kSecond) % kSecond;
+  return std::to_string((ns - rest) / kSecond) + "." + std::to_string(rest);
+}
+
+// Sizes and times, where they are not known; returns the hash of names, labels, sizes and times.
 std::string look_at_files(const std::string& root, std::vector<SampleFile>& samples, int threads,
                           ListCount& count) {
   std::vector<std::uint64_t> hashes(samples.size());
@@ -309,15 +385,17 @@ std::string look_at_files(const std::string& root, std::vector<SampleFile>& samp
       [&] {
         return [&, path = std::string()](std::size_t i) mutable {
           SampleFile& sample = samples[i];
-          path.assign(root).append("/").append(sample.path);
-          struct stat info;
-          if (stat(path.c_str(), &info) != 0)
-            refuse_reading(path, std::strerror(errno), errno, kNoChange);
-          sample.bytes = static_cast<std::uint64_t>(info.st_size);
+          if (sample.changed_ns == kUnknownTime) {
+            path.assign(root).append("/").append(sample.path);
+            struct stat info;
+            if (stat(path.c_str(), &info) != 0)
+              refuse_reading(path, std::strerror(errno), errno, kNoChange);
+            sample.bytes = static_cast<std::uint64_t>(info.st_size);
+            sample.changed_ns = changed_ns(info);
+          }
           const std::string line = sample.path + "\t" + std::to_string(sample.label) + "\t" +
                                    std::to_string(sample.bytes) + "\t" +
-                                   std::to_string(info.st_mtim.tv_sec) + "." +
-                                   std::to_string(info.st_mtim.tv_nsec);
+                                   time_text(sample.changed_ns);
           hashes[i] = xxh3_of(line);
           count.one();
         };
@@ -330,10 +408,16 @@ std::string look_at_files(const std::string& root, std::vector<SampleFile>& samp
 // at a few entries of each folder, since classes may hold many.
 bool holds_variants(const fs::path& data, ListCount& count) {
   constexpr int kLooks = 16;
+  constexpr std::size_t kMostFormats = 256;  // `gen` makes fewer; classes may be thousands
   std::error_code error;
-  for (const auto& folder : fs::directory_iterator(data, error)) {
+  std::vector<fs::path> folders;
+  for (const auto& entry : fs::directory_iterator(data, error)) {
+    if (entry.is_directory(error)) folders.push_back(entry.path());
+    if (folders.size() > kMostFormats) return false;
+  }
+  for (const fs::path& folder : folders) {
     int looks = 0;
-    for (const auto& entry : fs::directory_iterator(folder.path(), error)) {
+    for (const auto& entry : fs::directory_iterator(folder, error)) {
       // The folder says what is no folder: no picture is looked at by itself.
       if (entry.is_directory(error) && fs::exists(entry.path() / "files.tsv", error)) return true;
       count.alive();
@@ -400,18 +484,22 @@ std::vector<std::string> list_pictures(const fs::path& folder,
                                        std::span<const std::string_view> suffixes,
                                        const ListProgress& progress, const LeftOut& left_out) {
   ListCount count(progress);
-  ClassFolder lister(folder.string(), suffixes, count, left_out);
-  std::vector<std::string> pictures = lister.list("");
-  refuse_dangling(folder.string(), lister.take_dangling());
+  const KeptListing none;
+  Walked walked = ClassFolder(folder.string(), suffixes, none, count, left_out).list("");
+  refuse_dangling(folder.string(), walked.dangling);
+  std::vector<std::string> pictures;
+  for (ListedFile& file : walked.files) pictures.push_back(std::move(file.path));
   return pictures;
 }
 
 bool holds_class_pictures(const fs::path& folder, std::span<const std::string_view> suffixes,
                           const ListProgress& progress) {
   ListCount count(progress);
-  ClassFolder lister(folder.string(), suffixes, count, kNobodyAsks);
-  return std::ranges::any_of(folders_among(entries_of(folder.string(), {}, count)),
-                             [&](const std::string& name) { return !lister.list(name).empty(); });
+  const KeptListing none;
+  ClassFolder lister(folder.string(), suffixes, none, count, kNobodyAsks);
+  return std::ranges::any_of(
+      folders_among(entries_of(folder.string(), {}, count)),
+      [&](const std::string& name) { return !lister.list(name).files.empty(); });
 }
 
 std::string find_picture(const fs::path& folder, std::span<const std::string_view> suffixes,
@@ -434,30 +522,35 @@ std::string find_picture(const fs::path& folder, std::span<const std::string_vie
 }
 
 DatasetVariant list_image_folder(const fs::path& folder, std::span<const std::string_view> suffixes,
-                                 int threads, const ListProgress& progress) {
+                                 int threads, const ListProgress& progress, const ListNote& note,
+                                 bool relist) {
   const std::string root = folder.string();
   ListCount count(progress);
+  const std::int64_t began_ns = measure::now_ns(), began_at_ns = unix_ns();
+  const fs::path file = kept_listing_of(folder, suffixes);
   const std::vector<Entry> entries = entries_of(root, {}, count);
   const std::vector<std::string> folders = folders_among(entries);
-  Listing listing = list_classes(root, folders, suffixes, threads, count);
-  const bool is_flat = listing.samples.empty();
-  if (is_flat) {
-    listing.samples = list_flat(root, suffixes, count);
-    listing.classes = 1;
-  } else {
-    listing.left_out.add(kEmptyClasses, folders.size() - static_cast<std::size_t>(listing.classes));
-  }
+  Listing listing =
+      list_with_kept(root, folders, suffixes, threads, relist ? fs::path() : file, count);
   if (listing.samples.empty()) refuse_no_pictures(root, suffixes, count);
-  count_beside(entries, suffixes, is_flat, listing.left_out);
+  if (!listing.is_flat) {
+    listing.left_out.add(kEmptyClasses, folders.size() - static_cast<std::size_t>(listing.classes));
+    count_beside(entries, suffixes, listing.left_out);
+  }
   DatasetVariant variant{.folder = folder, .container = &own_files()};
   variant.samples = std::move(listing.samples);
   variant.manifest_xxh3 = look_at_files(root, variant.samples, threads, count);
+  ListedHow& how = listing.how;
+  if (!how.is_as_kept())
+    keep_listing(file, how.since_s, began_at_ns, listing.steps, variant.samples);
+  how.seconds = measure::seconds(measure::now_ns() - began_ns);
+  if (note && how.files >= kManyFiles) note(escaped(root) + ": " + how.text());
   sum_up(variant);
   variant.classes = listing.classes;
   variant.made = {{"source", "a folder of pictures, as it lies"},
                   {"count", std::to_string(variant.samples.size())},
                   {"classes", std::to_string(listing.classes)}};
-  if (is_flat) variant.made[kLayout] = "no class folders: one class";
+  if (listing.is_flat) variant.made[kLayout] = "no class folders: one class";
   if (!listing.left_out.empty()) variant.made[kLeftOut] = listing.left_out.text();
   return variant;
 }

@@ -18,12 +18,15 @@ namespace feedrate::storage {
 // DatasetVariant::made: what is hidden (left_out.h), pictures beside class folders, other files,
 // and class folders without pictures, which are no classes (ImageFolder refuses them). Nothing is
 // read: names, sizes and times of the files make the manifest, so SampleFile::xxh3 is 0. `threads`
-// list it. Names may hold any bytes. Errors: feedrate::Error naming the folder or file (no
-// pictures, not readable, a link that leads nowhere or to where it came from, a pipe of a picture's
-// name) and the remedy.
+// list it, and only once: what was found is kept in the user's cache folder (kept_listing.h), and a
+// folder is listed again when its time of change is another, or all are with `relist`. `note` is
+// told how long a list of many files took, and of when it is. Names may hold any bytes. Errors:
+// feedrate::Error naming the folder or file (no pictures, not readable, a link that leads nowhere
+// or to where it came from, a pipe of a picture's name) and the remedy.
 DatasetVariant list_image_folder(const std::filesystem::path& folder,
                                  std::span<const std::string_view> suffixes, int threads,
-                                 const ListProgress& progress = {});
+                                 const ListProgress& progress = {}, const ListNote& note = {},
+                                 bool relist = false);
 
 // What of a folder is no sample: a file that ends otherwise, a link that leads nowhere, or what is
 // hidden, relative to the folder.

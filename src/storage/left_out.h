@@ -28,6 +28,7 @@ class LeftOutCount {
     for (const auto& [kind, count] : other.of_kind_) add(kind, count);
   }
   bool empty() const { return of_kind_.empty(); }
+  const std::map<std::string, std::uint64_t>& of_kind() const { return of_kind_; }
   std::string most_frequent() const;  // empty: nothing was left out
   // "31 (30 webp, 1 gif)", the most frequent first. Kinds beyond `most` are counted together: "2 of
   // other kinds". Empty: nothing was left out.

@@ -20,6 +20,13 @@ std::string listing_note(const DatasetVariant& variant) {
   return note.empty() ? "" : escaped(variant.folder.string()) + ": " + note;
 }
 
+// Of a time that no 64 bits hold the number is meaningless, and still the same each time.
+std::int64_t changed_ns(const struct stat& info) {
+  constexpr std::uint64_t kNsPerSecond = 1'000'000'000;
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(info.st_mtim.tv_sec) * kNsPerSecond +
+                                   static_cast<std::uint64_t>(info.st_mtim.tv_nsec));
+}
+
 bool leads_nowhere(int error) { return error == ENOENT || error == ELOOP || error == ENOTDIR; }
 
 bool is_in_any_case(std::string_view text, std::string_view lower) {

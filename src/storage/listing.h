@@ -1,4 +1,6 @@
 #pragma once
+#include <sys/stat.h>
+
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -19,6 +21,9 @@ namespace feedrate::storage {
 // same number again, also 0, says that the listing goes on: whoever hears nothing takes it for
 // stalled.
 using ListProgress = std::function<void(std::uint64_t)>;
+
+// Told a line that the user should see.
+using ListNote = std::function<void(const std::string&)>;
 
 // Counts files, and tells each 1024th, and where these are far between, that it goes on.
 // Thread-safe.
@@ -63,6 +68,9 @@ inline constexpr const char* kLeftOut = "left_out";
 // The line of it for the user: "DIR: no class folders: one class; left out: 3 (3 hidden)". Empty:
 // nothing is to be said.
 std::string listing_note(const DatasetVariant& variant);
+
+// When a file or folder was last changed: ns since 1970.
+std::int64_t changed_ns(const struct stat& info);
 
 // Whether an errno of looking behind a link says that nothing is there: it dangles, or loops.
 bool leads_nowhere(int error);

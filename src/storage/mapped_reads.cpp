@@ -115,7 +115,9 @@ class MappedReads : public ReadsOnDemand {
     const ReadOnlyFile file(files_.path_of(sample));
     const std::int64_t opened = measure::now_ns();
     try {
-      return {.mapping = Mapping(file.get()), .open_ns = opened - began};
+      Own own{.mapping = Mapping(file.get()), .open_ns = opened - began};
+      if (is_whole(files_, sample, own.mapping.size())) files_.check_unchanged(sample, file.get());
+      return own;
     } catch (const std::system_error& error) {
       files_.refuse_read(sample, 0, error.code().value());
     }

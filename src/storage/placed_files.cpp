@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -11,6 +12,7 @@
 #include <utility>
 
 #include "base/file_remedy.h"
+#include "storage/listing.h"
 
 namespace feedrate::storage {
 namespace {
@@ -81,6 +83,15 @@ void PlacedFiles::refuse_length(const SampleFile& sample, std::uint64_t found) {
               "has " + std::to_string(error ? found : really) + " bytes, the manifest says " +
                   std::to_string(sample.bytes),
               placement_.remedy);
+}
+
+void PlacedFiles::check_unchanged(const SampleFile& sample, int file) {
+  if (!apart() || sample.changed_ns == kUnknownTime) return;
+  struct stat info;
+  if ((file >= 0 ? fstat(file, &info) : stat(path_of(sample).c_str(), &info)) != 0)
+    refuse_read(sample, 0, errno);
+  if (changed_ns(info) != sample.changed_ns)
+    throw Error(name_of(sample), "has another time of change", placement_.remedy);
 }
 
 void PlacedFiles::refuse_read(const SampleFile& sample, std::uint64_t offset, int error) const {

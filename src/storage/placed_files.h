@@ -58,6 +58,10 @@ class PlacedFiles {
 
   // Throws the Error of a sample of which `found` bytes were there: too few, or more than it has.
   [[noreturn]] void refuse_length(const SampleFile& sample, std::uint64_t found);
+  // Throws an Error if a file of its own has another time of change than when it was listed; to be
+  // asked once it was read, when even a network file system has its time at hand. `file`: open; -1:
+  // it is found by its path.
+  void check_unchanged(const SampleFile& sample, int file = -1);
   // Throws the Error of a read that failed with `error`, an errno.
   [[noreturn]] void refuse_read(const SampleFile& sample, std::uint64_t offset, int error) const;
 

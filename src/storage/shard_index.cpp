@@ -11,34 +11,19 @@
 #include <charconv>
 #include <fstream>
 #include <optional>
+#include <ostream>
 #include <system_error>
 #include <utility>
 
-#include "base/random.h"
-#include "base/text.h"
-#include "base/whole_file.h"
-#include "base/xxh3.h"
+#include "storage/kept_file.h"
 
 namespace feedrate::storage {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kShardsSchema = "feedrate.shards/1", kShardsEnd = "end\t";
+constexpr std::string_view kShardsSchema = "feedrate.shards/1";
 constexpr std::string_view kDamaged = "is damaged", kOthers = "is of other shards";
-
-// Sums lines up, so that damage shows.
-class LinesHash {
- public:
-  const std::string& add(const std::string& line) {
-    hash_ = mix64(hash_, xxh3_of(line));
-    return line;
-  }
-  std::string end_line() const { return std::string(kShardsEnd) + to_hex(hash_); }
-
- private:
-  std::uint64_t hash_ = 0;
-};
 
 std::string count_line(const std::vector<ShardFile>& shards) {
   return "shards\t" + std::to_string(shards.size());
@@ -77,29 +62,10 @@ std::optional<SampleFile> parse_sample(std::string_view line,
   return sample;
 }
 
-bool write_index(const fs::path& path, const std::vector<ShardFile>& shards,
-                 const std::vector<SampleFile>& samples) {
-  std::ofstream out(path, std::ios::binary | std::ios::trunc);
-  LinesHash hash;
-  out << hash.add(std::string(kShardsSchema)) << '\n' << hash.add(count_line(shards)) << '\n';
-  for (const ShardFile& shard : shards) out << hash.add(line_of(shard)) << '\n';
-  for (const SampleFile& sample : samples) out << hash.add(line_of(sample)) << '\n';
-  out << hash.end_line() << '\n';
-  out.close();
-  return out.good();
-}
-
 }  // namespace
 
 fs::path shard_index_path(const fs::path& folder, std::span<const std::string_view> suffixes) {
-  const fs::path cache = cache_folder();
-  if (cache.empty()) return {};
-  std::error_code error;
-  std::string of = fs::canonical(folder, error).string();
-  if (error) return {};
-  for (const std::string_view suffix : suffixes) of.append("\n").append(suffix);
-  of.append("\nno hidden ones");  // earlier versions took them
-  return cache / "shards" / (to_hex(xxh3_of(of)) + ".tsv");
+  return kept_file_of("shards", folder, suffixes);
 }
 
 KeptIndex read_shard_index(const fs::path& index, const std::vector<ShardFile>& shards,
@@ -120,7 +86,7 @@ KeptIndex read_shard_index(const fs::path& index, const std::vector<ShardFile>& 
     if (hash.add(line) != line_of(shard)) return unusable("is older than " + shard.name);
   }
   KeptIndex kept;
-  while (next() && !line.starts_with(kShardsEnd)) {
+  while (next() && !line.starts_with(kEndOfLines)) {
     std::optional<SampleFile> sample = parse_sample(hash.add(line), shards);
     if (!sample) return unusable(kDamaged);
     kept.samples.push_back(std::move(*sample));
@@ -133,14 +99,13 @@ KeptIndex read_shard_index(const fs::path& index, const std::vector<ShardFile>& 
 
 void keep_shard_index(const fs::path& index, const std::vector<ShardFile>& shards,
                       const std::vector<SampleFile>& samples) {
-  if (index.empty()) return;
-  std::error_code error;
-  fs::create_directories(index.parent_path(), error);
-  // Several processes may do so at once.
-  const fs::path partial = own_name_beside(index);
-  if (!error && write_index(partial, shards, samples)) fs::rename(partial, index, error);
-  std::error_code ignored;
-  fs::remove(partial, ignored);  // where it was not renamed
+  replace_kept_file(index, [&](std::ostream& out) {
+    LinesHash hash;
+    out << hash.add(kShardsSchema) << '\n' << hash.add(count_line(shards)) << '\n';
+    for (const ShardFile& shard : shards) out << hash.add(line_of(shard)) << '\n';
+    for (const SampleFile& sample : samples) out << hash.add(line_of(sample)) << '\n';
+    out << hash.end_line() << '\n';
+  });
 }
 
 }  // namespace feedrate::storage

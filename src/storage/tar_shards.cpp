@@ -57,7 +57,7 @@ ShardFile look_at(const fs::path& path) {
   if (!S_ISREG(info.st_mode)) throw Error(path.string(), "is no file", "take it out of the folder");
   return {.name = path.filename().string(),
           .bytes = static_cast<std::uint64_t>(info.st_size),
-          .changed_ns = info.st_mtim.tv_sec * std::int64_t{1'000'000'000} + info.st_mtim.tv_nsec};
+          .changed_ns = changed_ns(info)};
 }
 
 // In name order.
@@ -191,9 +191,9 @@ std::vector<SampleFile> walk_shards(const fs::path& folder, const std::vector<Sh
 // The members, from the kept index if it is of these shards.
 std::vector<SampleFile> find_samples(const fs::path& folder, const std::vector<ShardFile>& shards,
                                      std::span<const std::string_view> suffixes, int threads,
-                                     ListCount& count, const ListNote& note) {
+                                     ListCount& count, const ListNote& note, bool relist) {
   const fs::path index = shard_index_path(folder, suffixes);
-  KeptIndex kept = read_shard_index(index, shards, count);
+  KeptIndex kept = relist ? KeptIndex() : read_shard_index(index, shards, count);
   if (kept.holds) return std::move(kept.samples);
   if (!kept.wrong.empty() && note)
     note(folder.string() + ": its shards are listed anew: the index " + index.string() + " " +
@@ -290,11 +290,12 @@ std::string find_tar_shard(const fs::path& data) {
 }
 
 DatasetVariant list_tar_shards(const fs::path& folder, std::span<const std::string_view> suffixes,
-                               int threads, const ListProgress& progress, const ListNote& note) {
+                               int threads, const ListProgress& progress, const ListNote& note,
+                               bool relist) {
   ListCount count(progress);
   std::vector<ShardFile> shards = shards_in(folder, count);
   DatasetVariant variant{.folder = folder, .container = &own_shards()};
-  variant.samples = find_samples(folder, shards, suffixes, threads, count, note);
+  variant.samples = find_samples(folder, shards, suffixes, threads, count, note, relist);
   const std::vector<std::string> barren = leave_out_barren(shards, variant.samples);
   const std::string oddities = oddities_of(variant.samples);
   variant.classes = label_by_folders(variant.samples);

@@ -288,6 +288,7 @@ class UringReads : public Storage {
     // The kernel may give less than there is. That is rare: read it again, and wait for it.
     if (!is_whole(files_, sample, found)) found = read_again(slot, sample);
     if (!is_whole(files_, sample, found)) files_.refuse_length(sample, found);
+    files_.check_unchanged(sample);  // the open file is the ring's alone
     const std::span<const std::byte> read(slot.memory + range.before, sample.bytes);
     // Without O_DIRECT the tail was read to its place.
     done.bytes = direct_ ? without_tail(slot.request, read)

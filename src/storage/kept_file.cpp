@@ -1,0 +1,52 @@
+#include "storage/kept_file.h"
+
+#include <fstream>
+#include <system_error>
+
+#include "base/random.h"
+#include "base/text.h"
+#include "base/whole_file.h"
+#include "base/xxh3.h"
+
+namespace feedrate::storage {
+namespace {
+
+namespace fs = std::filesystem;
+
+}  // namespace
+
+fs::path kept_file_of(std::string_view kind, const fs::path& folder,
+                      std::span<const std::string_view> suffixes) {
+  const fs::path cache = cache_folder();
+  if (cache.empty()) return {};
+  std::error_code error;
+  std::string of = fs::canonical(folder, error).string();
+  if (error) return {};
+  for (const std::string_view suffix : suffixes) of.append("\n").append(suffix);
+  of.append("\nno hidden ones");  // earlier versions took them
+  return cache / kind / (to_hex(xxh3_of(of)) + ".tsv");
+}
+
+void replace_kept_file(const fs::path& file, const std::function<void(std::ostream&)>& write) {
+  if (file.empty()) return;
+  std::error_code error;
+  fs::create_directories(file.parent_path(), error);
+  if (error) return;
+  // Several processes may do so at once.
+  const fs::path partial = own_name_beside(file);
+  std::ofstream out(partial, std::ios::binary | std::ios::trunc);
+  write(out);
+  out.close();
+  if (out.good()) fs::rename(partial, file, error);
+  std::error_code ignored;
+  fs::remove(partial, ignored);  // where it was not renamed
+}
+
+std::string_view LinesHash::add(std::string_view line) {
+  hash_ = mix64(hash_, xxh3_of(line));
+  return line;
+}
+
+std::string LinesHash::end_line() const { return std::string(kEndOfLines) + to_hex(hash_); }
+
+}  // namespace feedrate::storage

@@ -1,0 +1,224 @@
+// The listing is text, a line each, with tabs between the fields. Names may hold newlines: lines
+// end with a zero byte (`tr '\0' '\n'` shows them).
+//   feedrate.folders/1
+//   since SECONDS
+//   > CHANGED_NS PATH                 into a folder; the root's path is empty
+//   - COUNT KIND                      left out in it, see LeftOutCount
+//   BYTES CHANGED_NS NAME             a file in it
+//   <                                 out of it
+//   end HASH                          of all lines before
+// The number behind the slash grows with each change of what is listed, too: another rule would
+// have found other files.
+#include "storage/kept_listing.h"
+
+#include <algorithm>
+#include <ctime>
+#include <optional>
+#include <ostream>
+#include <system_error>
+#include <utility>
+
+#include "base/text.h"
+#include "base/whole_file.h"
+#include "storage/kept_file.h"
+
+namespace feedrate::storage {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kFoldersSchema = "feedrate.folders/1", kSince = "since\t";
+constexpr std::string_view kInto = ">\t", kOut = "<", kLeftOutLine = "-\t";
+constexpr char kLineEnd = '\0';
+
+// The lines of a text from some place on.
+class TextLines {
+ public:
+  explicit TextLines(std::string_view text, std::size_t at = 0) : text_(text), at_(at) {}
+  // A line without its end; none where no end of line follows.
+  std::optional<std::string_view> next() {
+    const std::size_t end = text_.find(kLineEnd, at_);
+    if (end == std::string_view::npos) return std::nullopt;
+    const std::string_view line = text_.substr(at_, end - at_);
+    at_ = end + 1;
+    return line;
+  }
+  std::size_t at() const { return at_; }
+  void go_to(std::size_t at) { at_ = at; }
+
+ private:
+  std::string_view text_;
+  std::size_t at_;
+};
+
+std::string_view up_to_tab(std::string_view& line) {
+  const std::string_view field = line.substr(0, line.find('\t'));
+  line.remove_prefix(std::min(field.size() + 1, line.size()));
+  return field;
+}
+
+// Of a folder's line without kInto: the rest of it is the path.
+std::optional<std::int64_t> take_time(std::string_view& line) {
+  return number_from<std::int64_t>(up_to_tab(line));
+}
+
+// Nothing for a line that is none of a file. Its path is the name alone.
+std::optional<ListedFile> file_from(std::string_view line) {
+  const auto bytes = number_from<std::uint64_t>(up_to_tab(line));
+  const auto changed = take_time(line);
+  if (!bytes || !changed || line.empty()) return std::nullopt;
+  return ListedFile{.path = std::string(line), .bytes = *bytes, .changed_ns = *changed};
+}
+
+// Adds what a line without kLeftOutLine says, or returns false.
+bool add_left_out(std::string_view line, LeftOutCount& count) {
+  const auto files = number_from<std::uint64_t>(up_to_tab(line));
+  if (!files || line.empty()) return false;
+  count.add(std::string(line), *files);
+  return true;
+}
+
+std::string_view name_in(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+// thousands() gives small numbers a decimal.
+std::string count_text(std::uint64_t count) {
+  return count < 100 ? std::to_string(count) : thousands(static_cast<double>(count));
+}
+std::string seconds_text(double seconds) {
+  return format(seconds < 10 ? "%.1f s" : "%.0f s", seconds);
+}
+
+// "2026-11-30"
+std::string day_of(std::int64_t since_s) {
+  const auto time = static_cast<std::time_t>(since_s);
+  std::tm parts{};
+  gmtime_r(&time, &parts);
+  return format("%04d-%02d-%02d", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday);
+}
+
+}  // namespace
+
+KeptListing::KeptListing(const fs::path& file, ListCount& count) {
+  if (file.empty()) return;
+  try {
+    read_whole_file(file, bytes_);
+  } catch (const std::system_error&) {
+    return;
+  }
+  if (!find_places(count)) *this = KeptListing();
+}
+
+std::string_view KeptListing::text() const {
+  return {reinterpret_cast<const char*>(bytes_.data()), bytes_.size()};
+}
+
+bool KeptListing::find_places(ListCount& count) {
+  TextLines lines(text());
+  LinesHash hash;
+  if (const auto first = lines.next(); !first || hash.add(*first) != kFoldersSchema) return false;
+  auto line = lines.next();
+  if (!line || !hash.add(*line).starts_with(kSince)) return false;
+  const auto since = number_from<std::int64_t>(line->substr(kSince.size()));
+  if (!since) return false;
+  since_s_ = *since;
+  std::vector<Place*> open;
+  while ((line = lines.next()) && !line->starts_with(kEndOfLines)) {
+    hash.add(*line);
+    count.alive();
+    if (line->starts_with(kInto)) {
+      std::string_view path = line->substr(kInto.size());
+      const auto changed = take_time(path);
+      const auto [place, is_new] = places_.try_emplace(std::string(path));
+      if (!changed || !is_new) return false;
+      place->second = {.changed_ns = *changed, .begin = lines.at()};
+      open.push_back(&place->second);
+    } else if (open.empty()) {
+      return false;
+    } else if (*line == kOut) {
+      open.back()->end = lines.at();
+      open.pop_back();
+    } else if (line->starts_with(kLeftOutLine)) {
+      LeftOutCount ignored;
+      if (!add_left_out(line->substr(kLeftOutLine.size()), ignored)) return false;
+    } else if (!file_from(*line)) {
+      return false;
+    }
+  }
+  return open.empty() && line && *line == hash.end_line();
+}
+
+bool KeptListing::holds(const std::string& folder, std::int64_t changed_ns) const {
+  if (changed_ns == kUnknownTime) return false;
+  const auto found = places_.find(folder);
+  return found != places_.end() && found->second.changed_ns == changed_ns;
+}
+
+LeftOutCount KeptListing::each(const std::string& folder,
+                               const std::function<void(const std::string&)>& on_folder,
+                               const std::function<void(ListedFile)>& on_file) const {
+  const std::string before = folder.empty() ? "" : folder + "/";
+  LeftOutCount left_out;
+  TextLines lines(text(), places_.at(folder).begin);
+  for (auto line = lines.next(); line && *line != kOut; line = lines.next()) {
+    if (line->starts_with(kInto)) {
+      std::string_view path = line->substr(kInto.size());
+      up_to_tab(path);
+      const std::string below(path);
+      on_folder(below);
+      lines.go_to(places_.at(below).end);
+    } else if (line->starts_with(kLeftOutLine)) {
+      add_left_out(line->substr(kLeftOutLine.size()), left_out);
+    } else if (auto file = file_from(*line)) {
+      file->path.insert(0, before);
+      on_file(std::move(*file));
+    }
+  }
+  return left_out;
+}
+
+std::string ListedHow::text() const {
+  const std::string all = count_text(files);
+  if (listed_anew == folders) {
+    return "listed " + all + " files in " + seconds_text(seconds) + " (" +
+           thousands(static_cast<double>(files) / std::max(seconds, 1e-3)) + " files/s)";
+  }
+  const std::string anew = listed_anew == 0 ? ""
+                                            : "; " + count_text(listed_anew) + " of " +
+                                                  count_text(folders) + " folders were listed anew";
+  return "listing of " + all + " files kept from " + day_of(since_s) + ", checked in " +
+         seconds_text(seconds) + anew;
+}
+
+fs::path kept_listing_of(const fs::path& folder, std::span<const std::string_view> suffixes) {
+  return kept_file_of("folders", folder, suffixes);
+}
+
+void keep_listing(const fs::path& file, std::int64_t since_s, std::int64_t began_ns,
+                  std::span<const WalkStep> steps, std::span<const SampleFile> samples) {
+  constexpr std::int64_t kSecondNs = 1'000'000'000;
+  constexpr std::int64_t kCoarsestTickNs = 2 * kSecondNs;  // FAT's
+  replace_kept_file(file, [&](std::ostream& out) {
+    LinesHash hash;
+    const auto put = [&](const std::string& line) { out << hash.add(line) << kLineEnd; };
+    put(std::string(kFoldersSchema));
+    put(std::string(kSince) + std::to_string(since_s != 0 ? since_s : began_ns / kSecondNs));
+    std::size_t next = 0;
+    for (const WalkStep& step : steps) {
+      for (; next < step.files; ++next) {
+        const SampleFile& sample = samples[next];
+        put(std::to_string(sample.bytes) + "\t" + std::to_string(sample.changed_ns) + "\t" +
+            std::string(name_in(sample.path)));
+      }
+      const bool is_fresh = step.changed_ns > began_ns - kCoarsestTickNs;
+      put(step.leaves
+              ? std::string(kOut)
+              : std::string(kInto) + std::to_string(is_fresh ? kUnknownTime : step.changed_ns) +
+                    "\t" + step.folder);
+      for (const auto& [kind, count] : step.left_out.of_kind())
+        put(std::string(kLeftOutLine) + std::to_string(count) + "\t" + kind);
+    }
+    out << hash.end_line() << kLineEnd;
+  });
+}
+
+}  // namespace feedrate::storage
