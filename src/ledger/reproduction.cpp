@@ -164,7 +164,9 @@ bool had_no_pictures(const std::vector<Json>& records, const Json& command) {
 }  // namespace
 
 std::string check_same(const MeasuredData& data) {
-  const auto now = run::Datasets(data.folder).of(plan::settings_of(cell_from(data.cell)));
+  const bool is_part = data.dataset.value("made", Json::object()).contains("samples");
+  const std::size_t part = is_part ? data.dataset["samples"].get<std::size_t>() : 0;
+  const auto now = run::Datasets(data.folder, part).of(plan::settings_of(cell_from(data.cell)));
   const std::string then = data.dataset["manifest_xxh3"];
   if (then == now->manifest_xxh3) return "";
   const std::string was = samples_and_bytes(data.dataset["samples"], data.dataset["bytes"]),

@@ -1,6 +1,7 @@
 #include "run/dataset_part.h"
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,19 @@
 
 namespace feedrate::run {
 namespace {
+
+// Which samples make a part, in their order. Each n-th of the list would be of few classes where
+// these follow each other in turn, as `gen` has them.
+std::vector<std::size_t> spread_over_classes(const std::vector<storage::SampleFile>& samples,
+                                             std::size_t kept) {
+  std::vector<std::size_t> by_class(samples.size());
+  std::iota(by_class.begin(), by_class.end(), std::size_t{0});
+  std::ranges::stable_sort(by_class, {}, [&](std::size_t i) { return samples[i].label; });
+  std::vector<std::size_t> chosen;
+  for (std::size_t i = 0; i < kept; ++i) chosen.push_back(by_class[i * samples.size() / kept]);
+  std::ranges::sort(chosen);
+  return chosen;
+}
 
 // Packed files that hold none of the samples, which are in the files' order.
 void leave_out_unused_files(storage::DatasetVariant& dataset) {
@@ -51,15 +65,16 @@ void keep_part(storage::DatasetVariant& dataset, std::size_t kept) {
     throw UsageError("--samples", dataset.folder.string() + " is read whole, by a library",
                      "use another --container, or leave it out");
   }
-  for (std::size_t i = 1; i < kept; ++i) {
-    const std::size_t from = i * all / kept;
-    if (from != i) dataset.samples[i] = std::move(dataset.samples[from]);
+  const std::vector<std::size_t> chosen = spread_over_classes(dataset.samples, kept);
+  for (std::size_t i = 0; i < kept; ++i) {
+    if (chosen[i] != i) dataset.samples[i] = std::move(dataset.samples[chosen[i]]);
   }
   dataset.samples.resize(kept);
   dataset.samples.shrink_to_fit();
   leave_out_unused_files(dataset);
   storage::sum_up(dataset);
-  dataset.made["samples"] = std::to_string(kept) + " of " + std::to_string(all) + ", evenly spread";
+  dataset.made["samples"] =
+      std::to_string(kept) + " of " + std::to_string(all) + ", spread over all classes";
   dataset.manifest_xxh3 = to_hex(xxh3_of(dataset.manifest_xxh3 + "\t" + dataset.made["samples"]));
 }
 

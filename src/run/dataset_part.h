@@ -14,8 +14,8 @@ bool keeps_samples(const plan::CellSettings& settings);
 // How many of `samples` a cell keeps, if it may keep `most` (0: all).
 std::size_t kept_samples(const plan::CellSettings& settings, std::size_t samples, std::size_t most);
 
-// Leaves of the dataset `kept` samples, evenly spread over all of it: samples lie by class, so that
-// each class keeps its share. 0, and more than there are: all. A part is other data: its manifest's
+// Leaves of the dataset `kept` samples, evenly spread over it, class by class, so that each class
+// keeps its share. 0, and more than there are: all. A part is other data: its manifest's
 // hash is another, and `made` says of how many it is. Throws a UsageError where its container has
 // to be read whole.
 void keep_part(storage::DatasetVariant& dataset, std::size_t kept);

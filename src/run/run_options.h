@@ -16,7 +16,7 @@ namespace feedrate::run {
 struct RunOptions {
   std::filesystem::path data{};  // the dataset's folder; may be empty if every cell is synthetic
   RunLimits limits{};
-  // Of each dataset, so many samples alone, evenly spread over it; 0: all of them.
+  // Of each dataset, so many samples alone, evenly spread over its classes; 0: all of them.
   std::size_t samples = 0;
   bool relist = false;  // folders of the user's own are listed anew, whatever is kept of them
   std::uint64_t seed = 0;

@@ -6,6 +6,7 @@
 #include "data_gen/generate_source.h"
 #include "datasets.h"
 #include "storage/image_folder.h"
+#include "tests/temporary_cache.h"
 
 namespace feedrate::tests {
 namespace {
@@ -194,6 +195,7 @@ TEST_F(From, takes_what_is_read_from_a_folder_as_it_lies) {
   fs::create_directory_symlink(folder_ / "elsewhere", pictures() / "n02");
   generate(from_options());
   static constexpr std::string_view kEndings[] = {".jpg", ".jpeg"};
+  const TemporaryCache cache;
   const auto as_it_lies = storage::list_image_folder(pictures(), kEndings, 1);
   const auto made = storage::open_dataset(from_options().data, "jpeg/32x24");
   EXPECT_EQ(made.classes, as_it_lies.classes);

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+from unittest import mock
 
 from forbidden import forbid
 from program import CELL, SHORT, ProgramTest, main, program
@@ -131,6 +132,9 @@ class OwnFolder(ProgramTest):
 
     def setUp(self):
         super().setUp()
+        patch = mock.patch.dict(os.environ, XDG_CACHE_HOME=self.path("cache"))
+        patch.start()
+        self.addCleanup(patch.stop)
         self.mine = self.path("mine")
         shutil.copytree(
             os.path.join(self.data, "jpeg", "48x48"),
@@ -297,6 +301,54 @@ class OwnFolder(ProgramTest):
         self.assertEqual(quick.splitlines()[-1], changed.splitlines()[-1], "the same contents")
         self.assertNotIn(" bad\n", quick)
         self.assertNotIn("decoded", quick)
+
+    def measured(self, *more):
+        words = ("run", "--json", "--data", "jpeg", *self.words, *SHORT, "--image-size", "mixed")
+        return json.loads(self.call(*words, "--no-ceiling", *more).out)
+
+    def list_and_write_again(self):
+        """A picture whose folder keeps its time; a folder that has just changed is not kept."""
+        for folder in [self.mine, *(os.path.join(self.mine, n) for n in os.listdir(self.mine))]:
+            os.utime(folder, (0, 1_600_000_000))
+        first = self.measured()["dataset"]["manifest_xxh3"]
+        victim = self.first_picture(self.mine)
+        os.utime(victim, (0, 1_600_000_000))
+        return first, victim
+
+    def test_a_picture_that_was_written_again_is_refused_until_it_is_listed_anew(self):
+        first, victim = self.list_and_write_again()
+        words = ("run", "--data", "jpeg", *self.words, *SHORT, "--image-size", "mixed")
+        answer = self.call(*words, "--no-ceiling", "--order", "sequential", code=1)
+        self.assertIn(os.path.basename(victim), answer.err)
+        self.assertIn(
+            "has changed since it was listed: list the folder anew with --relist", answer.err
+        )
+        anew = self.measured("--relist")["dataset"]["manifest_xxh3"]
+        self.assertNotEqual(anew, first)
+        self.assertEqual(self.measured()["dataset"]["manifest_xxh3"], anew, "that is kept")
+
+    def test_verify_lists_anew_by_itself(self):
+        self.list_and_write_again()
+        self.assertIn(" 0 damaged, 0 unreadable", self.call("verify", self.mine).out)
+        self.measured()
+
+    def test_a_part_has_samples_of_each_class(self):
+        whole = self.measured()["dataset"]
+        part = self.measured("--samples", "16")["dataset"]
+        self.assertEqual(part["samples"], 16)
+        self.assertLess(part["bytes"], whole["bytes"])
+        self.assertEqual(
+            part["made"]["samples"], f"16 of {whole['samples']}, spread over all classes"
+        )
+        self.assertNotEqual(part["manifest_xxh3"], whole["manifest_xxh3"])
+        more = self.measured("--samples", "1000000")["dataset"]
+        self.assertEqual(more["manifest_xxh3"], whole["manifest_xxh3"], "it is all of them")
+        self.assertNotIn("samples", more["made"])
+
+    def test_a_part_is_of_whole_numbers(self):
+        for number in ("0", "-3", "1.5", "many"):
+            with self.subTest(number):
+                self.refused("run", "--samples", number, names=["--samples", number])
 
     @staticmethod
     def first_picture(folder):

@@ -89,6 +89,8 @@ TEST(Wire, BringsBackWhatWasSent) {
       .qualify = {.asks_rates = true, .known = {{.axis = "optimizer", .verdict = "failed"}}}};
   order.options = {.data = "/some where",
                    .limits = {.min_steps = 7, .min_seconds = 0.1},
+                   .samples = 12,
+                   .relist = true,
                    .seed = ~std::uint64_t{0},
                    .outputs = 21'841,
                    .plant = true,
@@ -112,6 +114,8 @@ TEST(Wire, BringsBackWhatWasSent) {
   EXPECT_EQ(order_back.settings().step, order.step);
   EXPECT_EQ(order_back.settings().open_step, order.open_step);
   EXPECT_EQ(order_back.qualify.known.at(0).verdict, "failed");
+  EXPECT_EQ(order_back.options.samples, 12u);
+  EXPECT_TRUE(order_back.options.relist);
   EXPECT_EQ(order_back.options.seed, ~std::uint64_t{0});
   EXPECT_EQ(order_back.options.outputs, 21'841);
   EXPECT_EQ(order_back.options.pairs_seed, 3u);

@@ -9,6 +9,7 @@
 #include "base/whole_file.h"
 #include "storage/image_folder.h"
 #include "storage/memory_copy.h"
+#include "tests/temporary_cache.h"
 #include "tests/temporary_folder.h"
 
 namespace feedrate::tests {
@@ -29,6 +30,7 @@ class MemoryCopies : public testing::Test {
   }
   static fs::path new_folder(std::string pattern) { return mkdtemp(pattern.data()); }
 
+  TemporaryCache cache_;
   TemporaryFolder mine_;
   storage::DatasetVariant dataset_;
 };

@@ -1,0 +1,264 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "storage/container.h"
+#include "storage/image_folder.h"
+#include "storage/io_engine.h"
+#include "storage/kept_listing.h"
+#include "tests/message_of.h"
+#include "tests/temporary_folder.h"
+
+namespace feedrate::tests {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// Whether a folder was listed anew is seen by a file that was written again: the kept listing has
+// its old size.
+class KeptListings : public testing::Test {
+ protected:
+  KeptListings() {
+    setenv("XDG_CACHE_HOME", cache().c_str(), 1);
+    put("cat/a.jpg", "1");
+    put("cat/deep/b.jpg", "22");
+    put("cat/z.jpg", "333");
+    put("dog/a.jpg", "4444");
+    put("dog/notes.txt", "x");
+    age_all();
+  }
+  ~KeptListings() override { unsetenv("XDG_CACHE_HOME"); }
+
+  fs::path root() const { return folder_.path() / "mine"; }
+  fs::path cache() const { return folder_.path() / "cache"; }
+  void put(const std::string& path, const std::string& text) const {
+    fs::create_directories((root() / path).parent_path());
+    std::ofstream(root() / path, std::ios::binary) << text;
+  }
+  // A folder that has just been changed is listed again each time.
+  void age(const fs::path& folder) const {
+    fs::last_write_time(folder, fs::file_time_type::clock::now() - std::chrono::hours(++hours_));
+  }
+  void age_all() const {
+    age(root());
+    for (const auto& entry : fs::recursive_directory_iterator(root()))
+      if (entry.is_directory()) age(entry.path());
+  }
+  storage::DatasetVariant list(bool relist = false, int threads = 2) const {
+    static constexpr std::string_view kJpeg[] = {".jpg"};
+    return storage::list_image_folder(root(), kJpeg, threads, {}, {}, relist);
+  }
+  // As a machine would that has never listed it.
+  storage::DatasetVariant list_afresh() const {
+    setenv("XDG_CACHE_HOME", (folder_.path() / "other").c_str(), 1);
+    fs::remove_all(folder_.path() / "other");
+    storage::DatasetVariant variant = list();
+    setenv("XDG_CACHE_HOME", cache().c_str(), 1);
+    return variant;
+  }
+  void expect_as_listed_afresh(const storage::DatasetVariant& variant) const {
+    const storage::DatasetVariant fresh = list_afresh();
+    EXPECT_EQ(lines(variant), lines(fresh));
+    EXPECT_EQ(variant.manifest_xxh3, fresh.manifest_xxh3);
+    EXPECT_EQ(variant.classes, fresh.classes);
+    EXPECT_EQ(variant.total_bytes, fresh.total_bytes);
+  }
+  static std::vector<std::string> lines(const storage::DatasetVariant& variant) {
+    std::vector<std::string> all;
+    for (const storage::SampleFile& sample : variant.samples)
+      all.push_back(sample.path + " " + std::to_string(sample.label) + " " +
+                    std::to_string(sample.bytes));
+    return all;
+  }
+  std::vector<fs::path> kept() const {
+    std::vector<fs::path> all;
+    for (const auto& entry : fs::recursive_directory_iterator(cache()))
+      if (entry.is_regular_file()) all.push_back(entry.path());
+    return all;
+  }
+  static std::string text_of(const fs::path& path) {
+    std::ifstream in(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+
+  TemporaryFolder folder_;
+  mutable int hours_ = 0;
+};
+
+TEST_F(KeptListings, IsTakenWhereNoFolderHasChanged) {
+  const storage::DatasetVariant first = list();
+  ASSERT_EQ(kept().size(), 1U);
+  const std::string before = text_of(kept().front());
+  const storage::DatasetVariant second = list(false, 1);
+  EXPECT_EQ(lines(second), lines(first));
+  EXPECT_EQ(second.manifest_xxh3, first.manifest_xxh3);
+  expect_as_listed_afresh(second);
+  EXPECT_EQ(text_of(kept().front()), before);
+  put("dog/a.jpg", "longer than before");  // its folder is as it was
+  EXPECT_EQ(lines(list()), lines(first)) << "nothing was listed anew";
+  EXPECT_EQ(lines(list(/*relist=*/true)).back(), "dog/a.jpg 1 18");
+  EXPECT_EQ(lines(list()).back(), "dog/a.jpg 1 18") << "and that is kept";
+}
+
+TEST_F(KeptListings, AFolderThatChangedIsListedAnewAlone) {
+  list();
+  put("cat/a.jpg", "longer than before");
+  put("dog/a.jpg", "longer than before");
+  put("dog/b.jpg", "new");
+  age(root() / "dog");
+  EXPECT_THAT(lines(list()), ElementsAre("cat/a.jpg 0 1", "cat/deep/b.jpg 0 2", "cat/z.jpg 0 3",
+                                         "dog/a.jpg 1 18", "dog/b.jpg 1 3"));
+  list(/*relist=*/true);
+  fs::remove(root() / "cat/deep/b.jpg");
+  put("cat/deep/c.jpg", "55555");
+  age(root() / "cat/deep");
+  const storage::DatasetVariant deeper = list();
+  EXPECT_EQ(lines(deeper)[1], "cat/deep/c.jpg 0 5");
+  expect_as_listed_afresh(deeper);
+}
+
+TEST_F(KeptListings, ClassesMayComeAndGo) {
+  list();
+  put("bird/a.jpg", "1");
+  age(root() / "bird");
+  const storage::DatasetVariant more = list();
+  EXPECT_EQ(more.classes, 3);
+  EXPECT_EQ(lines(more).front(), "bird/a.jpg 0 1");
+  EXPECT_EQ(lines(more).back(), "dog/a.jpg 2 4") << "its label has changed, its folder has not";
+  expect_as_listed_afresh(more);
+  fs::remove_all(root() / "cat");
+  const storage::DatasetVariant fewer = list();
+  EXPECT_THAT(lines(fewer), ElementsAre("bird/a.jpg 0 1", "dog/a.jpg 1 4"));
+  expect_as_listed_afresh(fewer);
+  EXPECT_THAT(text_of(kept().front()), testing::Not(HasSubstr("cat")));
+}
+
+// Its time may not tell what comes into it within the same tick.
+TEST_F(KeptListings, AFolderThatHasJustChangedIsListedAgain) {
+  fs::last_write_time(root() / "dog", fs::file_time_type::clock::now());
+  list();
+  put("dog/a.jpg", "longer than before");
+  put("cat/a.jpg", "longer than before");
+  EXPECT_EQ(lines(list()).back(), "dog/a.jpg 1 18");
+  EXPECT_EQ(lines(list()).front(), "cat/a.jpg 0 1");
+}
+
+TEST_F(KeptListings, ALinkThatLeadsNowhereByNowIsNoFolder) {
+  fs::create_directories(folder_.path() / "elsewhere");
+  std::ofstream(folder_.path() / "elsewhere/l.jpg") << "l";
+  fs::create_directory_symlink(folder_.path() / "elsewhere", root() / "cat/linked");
+  age(folder_.path() / "elsewhere"), age_all();
+  EXPECT_EQ(list().samples.size(), 5U);
+  fs::remove_all(folder_.path() / "elsewhere");
+  const storage::DatasetVariant without = list();
+  EXPECT_EQ(without.samples.size(), 4U);
+  expect_as_listed_afresh(without);
+}
+
+TEST_F(KeptListings, IsMadeAgainWhereItIsDamaged) {
+  const storage::DatasetVariant first = list();
+  const fs::path file = kept().front();
+  const std::string whole = text_of(file);
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    std::string flipped = whole;
+    flipped[i] ^= 1;
+    for (const std::string& damaged : {flipped, whole.substr(0, i)}) {
+      std::ofstream(file, std::ios::binary) << damaged;
+      const storage::DatasetVariant again = list();
+      ASSERT_EQ(again.manifest_xxh3, first.manifest_xxh3) << i;
+      ASSERT_EQ(text_of(file).size(), whole.size()) << i << ": it is whole again";
+    }
+  }
+}
+
+TEST_F(KeptListings, SeveralWritersDoNotDisturbEachOther) {
+  const std::string expected = list_afresh().manifest_xxh3;
+  std::vector<std::string> found(8);
+  {
+    std::vector<std::jthread> writers;
+    for (std::string& hash : found)
+      writers.emplace_back([&] {
+        for (int i = 0; i < 20; ++i) hash = list(/*relist=*/i % 2 == 0, 1).manifest_xxh3;
+      });
+  }
+  EXPECT_THAT(found, testing::Each(expected));
+  EXPECT_EQ(kept().size(), 1U) << "no half of a file is left";
+  EXPECT_EQ(list().manifest_xxh3, expected);
+}
+
+TEST_F(KeptListings, OtherSuffixesHaveOneOfTheirOwn) {
+  static constexpr std::string_view kText[] = {".txt"};
+  list();
+  EXPECT_THAT(lines(storage::list_image_folder(root(), kText, 1)),
+              ElementsAre("dog/notes.txt 1 1"));
+  EXPECT_EQ(kept().size(), 2U);
+  EXPECT_EQ(list().samples.size(), 4U);
+}
+
+TEST_F(KeptListings, IsDoneWithoutWhereNoneCanBeWritten) {
+  std::ofstream(folder_.path() / "file") << "";
+  setenv("XDG_CACHE_HOME", (folder_.path() / "file").c_str(), 1);
+  EXPECT_EQ(list().samples.size(), 4U);
+  EXPECT_EQ(list().samples.size(), 4U);
+}
+
+// Neither its folder's time nor its size tells.
+TEST_F(KeptListings, AFileThatWasWrittenAgainIsRefusedByEveryEngine) {
+  const storage::DatasetVariant listed = list();
+  const storage::SampleFile &changed = listed.samples[0], &same = listed.samples[2];
+  put(changed.path, "2");
+  fs::last_write_time(root() / changed.path,
+                      fs::file_time_type::clock::now() - std::chrono::hours(100));
+  for (const storage::IoEngine& engine : storage::io_engines()) {
+    std::unique_ptr<storage::Storage> storage;
+    try {
+      if (engine.check) engine.check();
+      storage = storage::make_storage(listed, {&engine, 2});
+      storage->read(same);
+    } catch (const Error& error) {  // not on this machine, or not on this file system
+      EXPECT_NE(engine.name, "buffered") << error.what();
+      continue;
+    }
+    const std::string said = message_of([&] { storage->read(changed); });
+    EXPECT_THAT(said, HasSubstr("cat/a.jpg: has another time of change; the file has changed since "
+                                "it was listed: list the folder anew with --relist"))
+        << engine.name;
+    EXPECT_EQ(storage->read(same).bytes.size(), 3U) << engine.name << ": and goes on";
+  }
+  const storage::DatasetVariant anew = list(/*relist=*/true);
+  EXPECT_EQ(storage::make_storage(anew)->read(anew.samples[0]).bytes.size(), 1U);
+  EXPECT_NE(anew.manifest_xxh3, listed.manifest_xxh3);
+}
+
+TEST(ListedHow, SaysHowManyAndOfWhen) {
+  storage::ListedHow how{
+      .files = 1'300'000, .folders = 1000, .listed_anew = 1000, .since_s = 0, .seconds = 41};
+  EXPECT_EQ(how.text(), "listed 1,300,000 files in 41 s (31,707 files/s)");
+  how = {.files = 1'300'000,
+         .folders = 1000,
+         .kept_folders = 1000,
+         .since_s = 1'796'000'000,
+         .seconds = 0.31};
+  EXPECT_EQ(how.text(), "listing of 1,300,000 files kept from 2026-11-30, checked in 0.3 s");
+  EXPECT_TRUE(how.is_as_kept());
+  how.listed_anew = 2;
+  EXPECT_EQ(how.text(),
+            "listing of 1,300,000 files kept from 2026-11-30, checked in 0.3 s; 2 of 1,000 folders "
+            "were listed anew");
+  EXPECT_FALSE(how.is_as_kept());
+}
+
+}  // namespace
+}  // namespace feedrate::tests
