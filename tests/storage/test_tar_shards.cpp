@@ -372,6 +372,15 @@ TEST_F(KeptIndex, IsMadeOnceAndUsedFromThenOn) {
   EXPECT_THAT(notes_, IsEmpty());
 }
 
+TEST_F(KeptIndex, IsNotUsedWhereAllIsToBeListedAnew) {
+  static constexpr std::string_view kJpeg[] = {".jpg", ".jpeg"};
+  const auto relist = [&] { return storage::list_tar_shards(root(), kJpeg, 2, {}, {}, true); };
+  expect_same(relist());
+  spoil("a.tar");
+  EXPECT_THROW(relist(), Error);
+  expect_same(list());
+}
+
 TEST_F(KeptIndex, IsMadeAgainWhereAShardHasChanged) {
   put_shard("b.tar", member("x/2.jpg", "two") + member("x/3.jpg", "three") + kEnd);
   EXPECT_THAT(samples(list()), ElementsAre("0 1.jpg 3", "1 x/2.jpg 0", "1 x/3.jpg 0"));
