@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import unittest
+from unittest import mock
 
 from program import SHORT, ProgramTest, main
 
@@ -14,6 +15,9 @@ RUN = ["run", "--data", "jpeg", "--json", *CELL, *SHORT, "--no-ceiling"]
 class Layouts(ProgramTest):
     def setUp(self):
         super().setUp()
+        patch = mock.patch.dict(os.environ, XDG_CACHE_HOME=self.path("cache"))
+        patch.start()
+        self.addCleanup(patch.stop)
         of_made = os.path.join(self.data, "jpeg", "48x48", "class_000")
         self.picture = os.path.join(of_made, sorted(os.listdir(of_made))[0])
         self.mine = self.path("mine")
@@ -99,7 +103,7 @@ class Layouts(ProgramTest):
         self.assertIn("4 samples", self.call("verify", self.mine).out)
         with open(os.path.join(self.mine, odd, odd + "0.jpg"), "wb") as file:
             file.write(b"no picture")
-        answer = self.call(*RUN, "--dataset", self.mine, code=1)
+        answer = self.call(*RUN, "--dataset", self.mine, "--relist", code=1)
         self.assertIn(r"/a\x0ab\x1b[31m\xff/a\x0ab\x1b[31m\xff0.jpg: ", answer.err)
         self.assertNotIn("\x1b[31m", answer.err)
         words = ["--data", "jpeg", *CELL, *SHORT, "--dataset", self.mine]

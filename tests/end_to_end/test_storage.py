@@ -306,10 +306,14 @@ class OwnFolder(ProgramTest):
         words = ("run", "--json", "--data", "jpeg", *self.words, *SHORT, "--image-size", "mixed")
         return json.loads(self.call(*words, "--no-ceiling", *more).out)
 
-    def list_and_write_again(self):
-        """A picture whose folder keeps its time; a folder that has just changed is not kept."""
-        for folder in [self.mine, *(os.path.join(self.mine, n) for n in os.listdir(self.mine))]:
+    def age_folders(self):
+        """A folder that has just changed is listed again."""
+        for folder, _, _ in os.walk(self.mine):
             os.utime(folder, (0, 1_600_000_000))
+
+    def list_and_write_again(self):
+        """A picture whose folder keeps its time."""
+        self.age_folders()
         first = self.measured()["dataset"]["manifest_xxh3"]
         victim = self.first_picture(self.mine)
         os.utime(victim, (0, 1_600_000_000))
@@ -328,9 +332,27 @@ class OwnFolder(ProgramTest):
         self.assertEqual(self.measured()["dataset"]["manifest_xxh3"], anew, "that is kept")
 
     def test_verify_lists_anew_by_itself(self):
-        self.list_and_write_again()
-        self.assertIn(" 0 damaged, 0 unreadable", self.call("verify", self.mine).out)
-        self.measured()
+        self.age_folders()
+        self.call("verify", self.mine)
+        with open(self.first_picture(self.mine), "ab") as file:
+            file.write(b"x")
+        self.assertIn(" 0 damaged, 0 unreadable\n", self.call("verify", self.mine, "--quick").out)
+
+    def test_what_is_kept_says_the_same(self):
+        of_class = os.path.join(self.mine, "class_000")
+        picture = os.path.join(of_class, min(os.listdir(of_class)))
+        with open(os.path.join(of_class, "notes.txt"), "w", encoding="utf-8"):
+            pass
+        shutil.copy(picture, os.path.join(self.mine, "._a.jpg"))
+        self.age_folders()
+        first, second = (self.measured()["dataset"] for _ in range(2))
+        self.assertEqual(first["made"]["left_out"], "2 (1 hidden, 1 other)")
+        for key in ("made", "samples", "bytes", "manifest_xxh3"):
+            self.assertEqual(second[key], first[key])
+        os.rename(picture, os.path.join(of_class, ".a.jpg"))
+        hidden = self.measured()["dataset"]
+        self.assertEqual(hidden["samples"], first["samples"] - 1)
+        self.assertEqual(hidden["made"]["left_out"], "3 (2 hidden, 1 other)")
 
     def test_a_part_has_samples_of_each_class(self):
         whole = self.measured()["dataset"]
@@ -377,6 +399,7 @@ class OwnFolder(ProgramTest):
                 name = self.pictures()[10]
                 self.cut(name, length)
                 words = ("run", "--data", "jpeg", *self.words, *MIXED, *SHORT, "--no-ceiling")
+                words += ("--relist",)  # a picture that is written again leaves its folder's time
                 names = [f"{name}: ", "feedrate verify DIR", "--on-bad skip"]
                 self.refused(*words, names=names, code=1, talk=True)
                 verified = self.call("verify", self.mine, code=1).out

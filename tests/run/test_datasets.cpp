@@ -12,6 +12,7 @@
 #include "device/registry.h"
 #include "plan/expand.h"
 #include "run/rank_task.h"
+#include "tests/temporary_cache.h"
 #include "tests/temporary_folder.h"
 
 namespace feedrate::tests {
@@ -37,10 +38,11 @@ class OpenDatasets : public testing::Test {
                                  .at(0));
   }
   run::Datasets datasets() {
-    return run::Datasets(folder_.path(), {},
+    return run::Datasets(folder_.path(), 0, {},
                          [this](const std::string& note) { notes_.push_back(note); });
   }
 
+  TemporaryCache cache_;
   TemporaryFolder folder_;
   std::vector<std::string> notes_;
 };
@@ -82,6 +84,30 @@ TEST_F(OpenDatasets, WhatAListingSaysIsToldOnce) {
   EXPECT_THAT(notes_, ElementsAre(note));
   own.tell_note(note);  // as another process, which has listed it, too
   EXPECT_EQ(notes_.size(), 1U);
+}
+
+// How long it took, say, was another number for the other process.
+TEST_F(OpenDatasets, OfManyFilesAnotherProcessMayHaveSaidHowTheyWereListed) {
+  for (int i = 0; i < 10'000; ++i) put("class/" + std::to_string(i) + ".jpg");
+  run::Datasets alone = datasets();
+  alone.of(settings("emulated:1000"));
+  EXPECT_THAT(notes_, ElementsAre(HasSubstr("10,000 files")));
+  notes_.clear();
+  run::Datasets told = datasets();
+  told.tell_note("what the other one said");
+  told.of(settings("emulated:1000"));
+  EXPECT_THAT(notes_, ElementsAre("what the other one said"));
+}
+
+TEST_F(OpenDatasets, APartHasWhatWasSaidOfTheWhole) {
+  for (int i = 0; i < 4; ++i) put("class/" + std::to_string(i) + ".jpg");
+  put(".hidden.jpg");
+  run::Datasets part(folder_.path(), 2);
+  const auto dataset = part.of(settings("emulated:1000"));
+  EXPECT_EQ(dataset->samples.size(), 2U);
+  EXPECT_EQ(dataset->made.at(storage::kLeftOut), "1 (1 hidden)");
+  EXPECT_EQ(dataset->made.at(storage::kFormats), "jpeg 4");
+  EXPECT_EQ(dataset->made.at("samples"), "2 of 4, spread over all classes");
 }
 
 TEST_F(OpenDatasets, AFolderWithoutPicturesIsNotTakenForOneOfAnotherSize) {

@@ -74,6 +74,11 @@ class KeptListings : public testing::Test {
     EXPECT_EQ(variant.manifest_xxh3, fresh.manifest_xxh3);
     EXPECT_EQ(variant.classes, fresh.classes);
     EXPECT_EQ(variant.total_bytes, fresh.total_bytes);
+    EXPECT_EQ(variant.made, fresh.made);
+  }
+  static std::string said(const storage::DatasetVariant& variant, const char* what) {
+    const auto found = variant.made.find(what);
+    return found == variant.made.end() ? "" : found->second;
   }
   static std::vector<std::string> lines(const storage::DatasetVariant& variant) {
     std::vector<std::string> all;
@@ -145,6 +150,79 @@ TEST_F(KeptListings, ClassesMayComeAndGo) {
   EXPECT_THAT(text_of(kept().front()), testing::Not(HasSubstr("cat")));
 }
 
+// Each class folder's counts are kept; those of the root are made anew.
+TEST_F(KeptListings, WhatWasLeftOutIsKeptToo) {
+  for (const char* name : {".hidden.jpg", "cat/._a.jpg", "cat/deep/b.webp", "cat/deep/Thumbs.db",
+                           "none/notes.txt", "front.jpg", "__MACOSX/cat/a.jpg"})
+    put(name, "x");
+  age_all();
+  const storage::DatasetVariant first = list();
+  EXPECT_EQ(
+      said(first, storage::kLeftOut),
+      "9 (4 hidden, 2 other, 1 class folders without pictures, 1 in no class folder, 1 webp)");
+  EXPECT_EQ(first.classes, 2);
+  put("dog/a.jpg", "longer than before");
+  const storage::DatasetVariant second = list();
+  EXPECT_EQ(lines(second), lines(first)) << "nothing was listed anew";
+  EXPECT_EQ(second.made, first.made);
+  EXPECT_EQ(second.classes, 2);
+  EXPECT_EQ(second.manifest_xxh3, first.manifest_xxh3);
+  fs::rename(root() / "cat/a.jpg", root() / "cat/.a.jpg");
+  put("top.jpg", "x");
+  age(root() / "cat"), age(root());
+  const storage::DatasetVariant third = list();
+  EXPECT_THAT(lines(third), ElementsAre("cat/deep/b.jpg 0 2", "cat/z.jpg 0 3", "dog/a.jpg 1 4"));
+  EXPECT_EQ(said(third, storage::kLeftOut),
+            "11 (5 hidden, 2 in no class folder, 2 other, 1 class folders without pictures, 1 "
+            "webp)");
+  EXPECT_NE(third.manifest_xxh3, first.manifest_xxh3);
+  list(/*relist=*/true);
+  expect_as_listed_afresh(list());
+}
+
+TEST_F(KeptListings, AFlatFolderIsKeptToo) {
+  for (const char* name : {"cat", "dog"}) fs::remove_all(root() / name);
+  put("b.jpg", "1");
+  put("a.jpg", "22");
+  put(".hidden.jpg", "x");
+  put("none/notes.txt", "x");
+  age_all();
+  const storage::DatasetVariant first = list();
+  EXPECT_THAT(lines(first), ElementsAre("a.jpg 0 2", "b.jpg 0 1"));
+  EXPECT_EQ(said(first, storage::kLayout), "no class folders: one class");
+  EXPECT_EQ(said(first, storage::kLeftOut), "2 (1 hidden, 1 other)");
+  put("b.jpg", "longer than before");
+  const storage::DatasetVariant second = list();
+  EXPECT_EQ(lines(second), lines(first)) << "nothing was listed anew";
+  EXPECT_EQ(second.made, first.made);
+  EXPECT_EQ(second.manifest_xxh3, first.manifest_xxh3);
+  put("c.jpg", "333");
+  age(root());
+  EXPECT_THAT(lines(list()), ElementsAre("a.jpg 0 2", "b.jpg 0 18", "c.jpg 0 3"));
+  put("bird/d.jpg", "4444");
+  age(root() / "bird"), age(root());
+  const storage::DatasetVariant classes = list();
+  EXPECT_THAT(lines(classes), ElementsAre("bird/d.jpg 0 4"));
+  EXPECT_EQ(said(classes, storage::kLayout), "");
+  expect_as_listed_afresh(classes);
+  fs::remove_all(root() / "bird");
+  age(root());
+  EXPECT_EQ(list().samples.size(), 3U);
+  expect_as_listed_afresh(list());
+}
+
+TEST_F(KeptListings, NamesMayHoldAnyBytes) {
+  const std::string odd = "a\nb\t<\x1b\xff";
+  put(odd + "/" + odd + "/\n-\t1.jpg", "22");
+  put(odd + "/" + odd + ".jpg", "1");
+  age_all();
+  const storage::DatasetVariant first = list();
+  EXPECT_EQ(first.samples.size(), 6U);
+  put(odd + "/" + odd + ".jpg", "longer than before");
+  EXPECT_EQ(lines(list()), lines(first)) << "nothing was listed anew";
+  EXPECT_EQ(list().manifest_xxh3, first.manifest_xxh3);
+}
+
 // Its time may not tell what comes into it within the same tick.
 TEST_F(KeptListings, AFolderThatHasJustChangedIsListedAgain) {
   fs::last_write_time(root() / "dog", fs::file_time_type::clock::now());
@@ -165,6 +243,11 @@ TEST_F(KeptListings, ALinkThatLeadsNowhereByNowIsNoFolder) {
   const storage::DatasetVariant without = list();
   EXPECT_EQ(without.samples.size(), 4U);
   expect_as_listed_afresh(without);
+  age(root() / "cat");
+  list();
+  fs::create_directories(folder_.path() / "elsewhere");
+  std::ofstream(folder_.path() / "elsewhere/l.jpg") << "l";
+  EXPECT_EQ(list().samples.size(), 5U) << "it leads somewhere again";
 }
 
 TEST_F(KeptListings, IsMadeAgainWhereItIsDamaged) {
@@ -202,7 +285,7 @@ TEST_F(KeptListings, OtherSuffixesHaveOneOfTheirOwn) {
   static constexpr std::string_view kText[] = {".txt"};
   list();
   EXPECT_THAT(lines(storage::list_image_folder(root(), kText, 1)),
-              ElementsAre("dog/notes.txt 1 1"));
+              ElementsAre("dog/notes.txt 0 1"));
   EXPECT_EQ(kept().size(), 2U);
   EXPECT_EQ(list().samples.size(), 4U);
 }
