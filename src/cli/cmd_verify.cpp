@@ -66,7 +66,7 @@ storage::VerifyResult check_files(const VerifyOptions& o, session::SupervisedCom
   return storage::verify_own_folder(std::move(own), o.threads, progress, waits_for, make_check);
 }
 
-void print_findings(const VerifyOptions& o, session::SupervisedCommand& command,
+void print_verified(const VerifyOptions& o, session::SupervisedCommand& command,
                     const storage::VerifyResult& result, const DecodeCheck& decode) {
   for (const std::string& file : result.damaged) command.print("damaged: " + escaped(file) + "\n");
   for (const std::string& file : result.unreadable)
@@ -92,7 +92,7 @@ int verify(const VerifyOptions& o, session::SupervisedCommand& command) {
   }
   DecodeCheck decode;
   const storage::VerifyResult result = check_files(o, command, signs, decode);
-  print_findings(o, command, result, decode);
+  print_verified(o, command, result, decode);
   for (const std::string& repair : storage::repair_commands(o.data, result.damaged))
     command.print("to make them again: " + repair + "\n");
   if (!result.contents_xxh3.empty()) {

@@ -19,7 +19,7 @@ namespace {
 
 using ledger::Arguments;
 
-bool takes_value(const CLI::Option& option) { return option.get_type_size() != 0; }
+bool takes_value(const CLI::Option& option) { return option.get_items_expected_max() != 0; }
 
 // "--output", "-o": the value is the next word.
 bool is_name_of(const CLI::Option& option, const std::string& word) {

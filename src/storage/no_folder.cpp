@@ -19,10 +19,11 @@ constexpr std::string_view kUnpack = "unpack first, and give the folder of the p
                                "write the pictures to files or tar shards, and give their folder",
                            kItsFolder = "give the folder that it lies in";
 
-constexpr struct {
+struct KindOfEnding {
   std::string_view ending;
   FileKind kind;
-} kFileKinds[] = {
+};
+constexpr KindOfEnding kFileKinds[] = {
     {".zip", {"an archive", kUnpack}},
     {".7z", {"an archive", kUnpack}},
     {".rar", {"an archive", kUnpack}},

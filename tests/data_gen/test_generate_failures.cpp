@@ -21,7 +21,7 @@ TEST_F(Failures, wrong_options_are_usage_errors_before_anything_is_made) {
     change(wrong);
     EXPECT_THROW(generate(wrong), UsageError);
   };
-  expect_usage([](auto& o) { o.formats = {"webp"}; });
+  expect_usage([](auto& o) { o.formats = {"jxl"}; });
   expect_usage([](auto& o) { o.formats.clear(); });
   expect_usage([](auto& o) { o.image_sizes.clear(); });
   expect_usage([](auto& o) { o.image_sizes = {{0, 5}}; });

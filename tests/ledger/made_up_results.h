@@ -31,8 +31,9 @@ inline nlohmann::ordered_json json_of(run::CellResult result, const run::RunOpti
   const ledger::Record record =
       ledger::make_record(std::move(result), {plan::PlannedRun{cell}, 0, ceiling, {}, {}}, options);
   auto json = ledger::record_json(record, options, environment);
-  if (json.at("status") == "ok" && !json.at("dataset").is_null())
+  if (json.at("status") == "ok" && !json.at("dataset").is_null()) {
     EXPECT_EQ(listed(ledger::flag_problems(json, settings)), "") << "what it says, read back";
+  }
   return json;
 }
 

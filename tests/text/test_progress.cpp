@@ -108,8 +108,10 @@ TEST(LiveText, AShorterLabelComesBeforeOneThatIsCut) {
     for (std::string& label : labels) label.insert(0, "[7/36] ");
     const std::string device = names_device ? "h200, " : "";
     EXPECT_EQ(text::live_text(labels, numbers, 79),
-              "[7/36] " + device + "jpeg, 16 workers, 4 GPUs, EMULATED: 1,500 img/s" +
-                  (names_device ? "" : " · sweep 12 min left"));
+              "[7/36] " + device +
+                  (names_device ? "jpeg 500x375, 16 workers, 4 GPUs, EMULATED: 1,500 img/s"
+                                : "jpeg, 16 workers, 4 GPUs, EMULATED: 1,500 img/s · sweep 12 min "
+                                  "left"));
     EXPECT_EQ(text::live_text(labels, numbers, 300), labels[0] + ": " + numbers[0]);
   }
 }
