@@ -27,9 +27,8 @@ bool ends_in(std::string_view name, std::string_view ending) {
 // Null: none.
 const codec::Format* format_of_file(std::string_view name) {
   const auto formats = codec::picture_formats();
-  const auto found = std::ranges::find_if(formats, [&](const codec::Format& format) {
-    return ends_in(name, format.extension) || ends_in(name, format.other_extension);
-  });
+  const auto found = std::ranges::find_if(
+      formats, [&](const codec::Format& format) { return format.names(name); });
   return found == formats.end() ? nullptr : &*found;
 }
 

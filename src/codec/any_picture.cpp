@@ -18,7 +18,8 @@ constexpr std::string_view kPhotoFormats[] = {"jpeg", "png", "bmp", "webp"};
       kind.name.empty() ? "is of no picture format that is known, by its first bytes"
                         : "is " + std::string(kind.name) + ", which feedrate does not decode";
   throw Error(name, reason,
-              "convert it to JPEG or PNG, take it out, or pass over it: --on-bad skip");
+              "convert it to JPEG or PNG, take it out, or pass over it: --on-bad skip (--loader "
+              "pool or batch)");
 }
 
 class AnyPictureDecoder : public Decoder {
@@ -70,6 +71,10 @@ const Format& any_picture_format() {
       [] { return make_any_picture_decoder(DecoderKind::own); },
       nullptr};
   return format;
+}
+
+const Format* find_format_of_data(std::string_view data) {
+  return data == kAnyPicture ? &any_picture_format() : find_picture_format(data);
 }
 
 std::vector<std::string_view> endings_of(std::string_view data) {

@@ -19,7 +19,10 @@ const Format& any_picture_format();
 // Its decoder with those of `by`, and of feedrate's own where `by` decodes no such format.
 std::unique_ptr<Decoder> make_any_picture_decoder(DecoderKind by);
 
-// What the names of a user's own pictures end in that `data` takes: of a format, its endings; of
+// What `data` names: a format, kAnyPicture's included; or nullptr.
+const Format* find_format_of_data(std::string_view data);
+
+// The endings of file names that `data` takes in a user's own folder: of a format, its endings; of
 // kAnyPicture, those of the formats that photographs are stored in (jpeg, png, bmp, webp). Empty:
 // it names no format.
 std::vector<std::string_view> endings_of(std::string_view data);

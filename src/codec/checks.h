@@ -11,7 +11,7 @@ namespace feedrate::codec {
 // What to do about a file that cannot be decoded; the same for every format.
 inline constexpr std::string_view kDamagedRemedy =
     "replace or remove the file (`feedrate verify DIR` lists all that are bad), or go on without "
-    "it: --on-bad skip";
+    "it: --on-bad skip (--loader pool or batch)";
 
 [[noreturn]] inline void refuse_picture(std::string_view name, std::string_view reason) {
   throw Error(name, reason, kDamagedRemedy);

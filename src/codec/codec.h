@@ -64,7 +64,7 @@ struct Format {
                  std::vector<std::byte>& out);
   std::string_view other_extension{};  // that files of other programs have, too; empty: none
   // By a common library and nothing of ours: whole pictures at their own size, as most programs
-  // decode them. Null: the format needs no library.
+  // decode them. Null: make_decoder()'s is the only one.
   std::unique_ptr<Decoder> (*make_library_decoder)() = nullptr;
 
   // Whether a file's name ends as this format's do, in any case.

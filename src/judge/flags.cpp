@@ -169,17 +169,22 @@ Raised queue_not_at_rest(const FlagFacts& facts, const FlagRule& rule) {
                   share > *rule.serious);
 }
 
+bool draws_by_chance(const FlagFacts& facts) {
+  return facts.result.settings.order == pipeline::Order::shuffled;
+}
+
 Raised bad_samples(const FlagFacts& facts, const FlagRule& rule) {
   const run::SkippedSamples& bad = measured(facts).bad;
-  const double share = least_bad_share(bad);
-  return raise_if(share > *rule.threshold, bad_pictures_text(bad), share > *rule.serious);
+  const double share = least_bad_share(bad, draws_by_chance(facts));
+  return raise_if(share > *rule.threshold, bad_pictures_text(bad, draws_by_chance(facts)),
+                  share > *rule.serious);
 }
 
 Raised few_bad_samples(const FlagFacts& facts, const FlagRule& rule) {
   const run::SkippedSamples& bad = measured(facts).bad;
-  const double share = least_bad_share(bad);
+  const double share = least_bad_share(bad, draws_by_chance(facts));
   return raise_if(share > *rule.threshold && share <= *flag_rule("bad_samples").threshold,
-                  bad_pictures_text(bad));
+                  bad_pictures_text(bad, draws_by_chance(facts)));
 }
 
 // --- The host: each machine's, named where there are several.
@@ -508,8 +513,10 @@ Raised unseen_queue(const FlagFacts& facts, const FlagRule& rule) {
 
 Raised lenient_decoder(const FlagFacts& facts, const FlagRule&) {
   const plan::CellSettings& settings = facts.result.settings;
+  const auto& dataset = facts.result.dataset;
+  const bool may_be_jpeg = settings.data == "jpeg" || (dataset && dataset->contents_decide());
   const bool by_opencv =
-      settings.decoder == codec::DecoderKind::opencv && settings.data == "jpeg" && settings.loads();
+      settings.decoder == codec::DecoderKind::opencv && may_be_jpeg && settings.loads();
   return raise_if(
       streams_by_dali(facts) || by_opencv,
       (by_opencv ? "OpenCV" : "DALI") + std::string(" decodes damaged JPEGs without an error"));

@@ -11,14 +11,14 @@
 
 namespace feedrate::pipeline {
 
-// What --on-bad skip has met, warm-up included. That of several processes adds up.
+// What --on-bad skip has met, warm-up included. Totals of several processes can be added.
 struct BadTotals {
   static constexpr std::size_t kNamed = 20;
 
   std::int64_t count = 0;           // how often a sample was skipped; one drawn again counts again
   std::int64_t drawn = 0;           // how often a sample was drawn, those that were good included
   std::int64_t of = 0;              // how many samples there are
-  std::set<std::int64_t> pictures;  // which ones are bad
+  std::set<std::int64_t> pictures;  // those that are bad, of the drawn ones
   std::map<std::int64_t, std::string> named;  // the errors of kNamed of them
 
   // The error of the first one; empty: none is bad.
@@ -42,10 +42,12 @@ struct BadTotals {
 // The samples that --on-bad skip has skipped. Takes memory for each that is bad. Thread-safe.
 class BadSamples {
  public:
-  // `sample`: its index in the dataset.
-  void add(std::int64_t sample, const std::string& message) {
+  // `sample`: its index in the dataset. `was_drawn`: else it was to replace another, and tells
+  // nothing of how many there are: its neighbour was bad, too.
+  void add(std::int64_t sample, const std::string& message, bool was_drawn) {
     const std::lock_guard lock(mutex_);
     ++totals_.count;
+    if (!was_drawn) return;
     if (totals_.pictures.insert(sample).second && totals_.named.size() < BadTotals::kNamed)
       totals_.named.emplace(sample, message);
   }

@@ -77,7 +77,8 @@ class Worker {
         return place;
       } catch (const Error& error) {
         if (!options_.recipe.bad) throw;
-        options_.recipe.bad->add(asked.draw.sample, std::string(error.without_remedy()));
+        options_.recipe.bad->add(asked.draw.sample, std::string(error.without_remedy()),
+                                 /*was_drawn=*/asked.bad == 0);
         if (++asked.bad == most_bad()) refuse_all();
         asked.draw.sample = (asked.draw.sample + 1) %
                             static_cast<std::int64_t>(options_.recipe.dataset->samples.size());

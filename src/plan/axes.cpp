@@ -69,7 +69,8 @@ std::string whole_number(const Axis& axis, const std::string& typed, int least, 
   const auto value = number_from<int>(typed);
   if (!value || *value < least || *value > most) {
     if (const std::string list = list_of_range(typed, least, most); !list.empty())
-      refuse(axis, typed, "a list in place of a range: --" + std::string(axis.name) + " " + list);
+      refuse(axis, typed,
+             "one number, or for `sweep` a list: --" + std::string(axis.name) + " " + list);
     refuse(axis, typed,
            "a whole number from " + std::to_string(least) + " to " + std::to_string(most));
   }
@@ -294,7 +295,8 @@ std::string augment_on(const std::string& value, const Cell& cell) {
 }
 // nvJPEG knows JPEGs alone, and a library its own formats.
 std::string decoder(const std::string& value, const Cell& cell) {
-  if (value == "nvjpeg") return is_jpeg(cell) ? value : "auto";
+  if (value == "nvjpeg")
+    return is_jpeg(cell) || cell.is("data", codec::kAnyPicture) ? value : "auto";
   const codec::Format* format = codec::find_picture_format(*cell["data"]);
   const codec::DecoderKind kind = codec::decoder_kind_from(value);
   return format && !codec::decodes(kind, *format) ? "auto" : value;

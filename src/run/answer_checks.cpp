@@ -102,13 +102,10 @@ void check_rank(const RankResult& rank) {
 }
 
 void check_bad(pipeline::BadTotals& bad) {
-  const auto is_index = [&](std::int64_t sample) { return 0 <= sample && sample < bad.of; };
-  // They are in order.
-  const auto are_indices = [&](std::int64_t first, std::int64_t last) {
-    return is_index(first) && is_index(last);
-  };
-  sound(is_total(bad.count) && is_total(bad.drawn) && is_total(bad.of) &&
-            (bad.pictures.empty() || are_indices(*bad.pictures.begin(), *bad.pictures.rbegin())) &&
+  const auto& pictures = bad.pictures;  // in order
+  const bool are_indices =
+      pictures.empty() || (*pictures.begin() >= 0 && *pictures.rbegin() < bad.of);
+  sound(is_total(bad.count) && is_total(bad.drawn) && is_total(bad.of) && are_indices &&
             bad.named.size() <= pipeline::BadTotals::kNamed,
         "bad samples cannot be counted");
   for (auto& [sample, error] : bad.named) clean(error);

@@ -14,13 +14,13 @@ namespace feedrate::run {
 
 namespace {
 
-// Of many sizes: by the largest file. A JPEG has a byte for some 4 pixels, a PNG for one half, what
-// is not compressed for a third. Of several formats it may be a JPEG.
+// Of many sizes: by the largest file. A JPEG or WebP has a byte for some 4 pixels, a PNG for one
+// half, what is not compressed for a third. Of several formats it may be a JPEG.
 double pixels_of_largest(const plan::CellSettings& s, const storage::DatasetVariant& dataset) {
   if (!s.mixed_sizes) return 1.0 * s.image_size.width * s.image_size.height;
   const auto largest = static_cast<double>(dataset.largest_bytes);
-  const bool may_be_jpeg = s.data == "jpeg" || s.data == codec::kAnyPicture;
-  return may_be_jpeg ? std::min(4 * largest, 1.0 * codec::kMaxPixels) : largest / 2;
+  const bool may_be_lossy = s.data == "jpeg" || s.data == "webp" || s.data == codec::kAnyPicture;
+  return may_be_lossy ? std::min(4 * largest, 1.0 * codec::kMaxPixels) : largest / 2;
 }
 
 // Of all pictures, decoded. Of many sizes, a low estimate: memory is watched while they are
@@ -29,7 +29,8 @@ double pixels_of_largest(const plan::CellSettings& s, const storage::DatasetVari
 double decoded_bytes(const plan::CellSettings& s, const storage::DatasetVariant& dataset) {
   const auto samples = static_cast<double>(dataset.samples.size());
   if (!s.mixed_sizes) return samples * 3.0 * s.image_size.width * s.image_size.height;
-  return (s.data == "jpeg" ? 3.0 : 1.0) * static_cast<double>(dataset.total_bytes);
+  return (s.data == "jpeg" || s.data == "webp" ? 3.0 : 1.0) *
+         static_cast<double>(dataset.total_bytes);
 }
 
 // The batches of a ceiling beside the cell, on a device whose memory is the machine's, see

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "codec/decoders.h"
+#include "codec/any_picture.h"
 #include "judge/flags.h"
 #include "run/measurement.h"
 #include "session/ladder_cells.h"
@@ -33,18 +33,21 @@ run::RunOptions short_run(run::RunOptions options) {
   return options;
 }
 
-bool is_spoilt(const run::CellResult& result, const run::RunOptions& options,
-               const std::vector<std::string>& differences) {
-  judge::FlagFacts facts{.result = result,
-                         .options = options,
-                         .opening_imgs_per_s = std::nullopt,
-                         .ceiling = std::nullopt,
-                         .first_page_cache = std::nullopt,
-                         .differences = differences};
-  return std::ranges::any_of(judge::flags_of(facts), [](const judge::Flag& flag) {
-    return flag.severity == judge::Severity::serious &&
-           (flag.name == judge::kStoppedFlag || judge::is_noise(flag.name));
-  });
+// The flags that make its rate one that must not be shown: "noisy_neighbour, short_window".
+std::string spoilt_by(const run::CellResult& result, const run::RunOptions& options,
+                      const std::vector<std::string>& differences) {
+  const judge::FlagFacts facts{.result = result,
+                               .options = options,
+                               .opening_imgs_per_s = std::nullopt,
+                               .ceiling = std::nullopt,
+                               .first_page_cache = std::nullopt,
+                               .differences = differences};
+  std::string names;
+  for (const judge::Flag& flag : judge::flags_of(facts)) {
+    if (flag.severity != judge::Severity::serious && !judge::is_noise(flag.name)) continue;
+    names += (names.empty() ? "" : ", ") + std::string(flag.name);
+  }
+  return names;
 }
 
 // Nothing: interrupted, or not all files lay in memory. Throws where it failed or was spoilt.
@@ -58,15 +61,15 @@ std::optional<double> rate_alone(Session& session, run::CellRunner& runner,
   if (result.status == run::Status::failed) throw std::runtime_error(result.error);
   if (!result.measurement || session.is_stopped()) return std::nullopt;
   if (result.measurement->page_cache.state == "as-is") return std::nullopt;
-  if (is_spoilt(result, options, session.differences()))
-    throw std::runtime_error("something else kept the machine busy, or it stood still");
+  if (const std::string flags = spoilt_by(result, options, session.differences()); !flags.empty())
+    throw std::runtime_error("its rate would not be sound: " + flags);
   return run::sustained_rate(*result.measurement);
 }
 
 }  // namespace
 
 std::optional<DecoderCells> decoders_to_compare(const plan::Cell& cell) {
-  const codec::Format* format = codec::find_picture_format(cell["data"].value());
+  const codec::Format* format = codec::find_format_of_data(cell["data"].value());
   const bool in_memory = cell.is("cache", "encoded") ||
                          (cell.is("cache", "none") &&
                           (cell.is("page-cache", "auto") || cell.is("page-cache", "warm")));

@@ -1,14 +1,16 @@
 #include "text/decoder_text.h"
 
 #include "base/text.h"
-#include "codec/decoders.h"
+#include "codec/any_picture.h"
 #include "text/result_text.h"
 
 namespace feedrate::text {
 namespace {
 
 std::string library_of(const std::string& data) {
-  return data == "jpeg" ? "libjpeg-turbo" : "libspng";
+  return data == "jpeg"               ? "libjpeg-turbo"
+         : data == codec::kAnyPicture ? "libjpeg-turbo or libspng"
+                                      : "libspng";
 }
 
 bool decodes_a_crop(const plan::CellSettings& settings) {
@@ -19,7 +21,7 @@ bool decodes_a_crop(const plan::CellSettings& settings) {
 }  // namespace
 
 std::string decoder_text(const plan::CellSettings& settings) {
-  const codec::Format* format = codec::find_picture_format(settings.data);
+  const codec::Format* format = codec::find_format_of_data(settings.data);
   const bool decodes =
       settings.cache == "none" || settings.cache == "encoded" || settings.cache == "discard";
   if (!format || !decodes || settings.raw_read) return "";
@@ -28,15 +30,16 @@ std::string decoder_text(const plan::CellSettings& settings) {
   if (settings.decoder == codec::DecoderKind::opencv) return "OpenCV's imdecode, whole pictures";
   if (settings.decoder == codec::DecoderKind::library)
     return library_of(settings.data) + ", whole pictures";
-  if (!format->make_library_decoder) return "";  // the files hold pixels
-  return std::string("feedrate's own") +
-         (decodes_a_crop(settings) ? ", which skips what lies outside the crop" : "");
+  if (settings.data == "webp") return "libwebp";
+  if (!codec::decodes(codec::DecoderKind::library, *format)) return "";  // the files hold pixels
+  return std::string("feedrate's own for common files") +
+         (decodes_a_crop(settings) ? ", skipping what lies outside the crop" : "");
 }
 
 std::string loader_text(const std::string& data, const session::DecoderRates& rates) {
   return format("alone on this machine, %g s each: ", session::kComparedSeconds) +
          thousands(rates.library) + " img/s with " + library_of(data) + " and a whole decode; " +
-         thousands(rates.own) + " img/s with feedrate's own decoder";
+         thousands(rates.own) + " img/s with --decoder auto";
 }
 
 std::string decoder_lines(const plan::Cell& cell,

@@ -16,31 +16,39 @@ run::SkippedSamples skipped(std::int64_t pictures, std::int64_t drawn, std::int6
 }
 
 TEST(BadPictures, WhatWasSeenWholeIsKnown) {
-  EXPECT_DOUBLE_EQ(judge::least_bad_share(skipped(1, 10'000, 10'000)), 0.0001);
-  EXPECT_DOUBLE_EQ(judge::least_bad_share(skipped(7, 100, 100)), 0.07);
-  EXPECT_DOUBLE_EQ(judge::least_bad_share(skipped(100, 100, 100)), 1);
-  EXPECT_EQ(judge::least_bad_share({}), 0);
+  EXPECT_DOUBLE_EQ(judge::least_bad_share(skipped(1, 10'000, 10'000), true), 0.0001);
+  EXPECT_DOUBLE_EQ(judge::least_bad_share(skipped(7, 100, 100), true), 0.07);
+  EXPECT_DOUBLE_EQ(judge::least_bad_share(skipped(100, 100, 100), true), 1);
+  EXPECT_EQ(judge::least_bad_share({}, true), 0);
 }
 
 TEST(BadPictures, OfAPartTheLowerLimitCounts) {
   // One that happened to be among a fifth: all of the dataset may hold no other.
-  EXPECT_DOUBLE_EQ(judge::least_bad_share(skipped(1, 2000, 10'000)), 0.0001);
+  EXPECT_DOUBLE_EQ(judge::least_bad_share(skipped(1, 2000, 10'000), true), 0.0001);
   // A twentieth of a tenth of the dataset: the rest cannot be so much better.
-  EXPECT_NEAR(judge::least_bad_share(skipped(50, 1000, 10'000)), 0.039, 0.001);
+  EXPECT_NEAR(judge::least_bad_share(skipped(50, 1000, 10'000), true), 0.039, 0.001);
   // The exact limits of 1 and 2 in 2,000 are 0.0513 and 0.355 of 2,000.
-  EXPECT_NEAR(judge::least_bad_share(skipped(1, 2000, 1'000'000'000)), 0.0513 / 2000, 0.012 / 2000);
-  EXPECT_NEAR(judge::least_bad_share(skipped(2, 2000, 1'000'000'000)), 0.355 / 2000, 0.012 / 2000);
+  EXPECT_NEAR(judge::least_bad_share(skipped(1, 2000, 1'000'000'000), true), 0.0513 / 2000,
+              0.012 / 2000);
+  EXPECT_NEAR(judge::least_bad_share(skipped(2, 2000, 1'000'000'000), true), 0.355 / 2000,
+              0.012 / 2000);
+}
+
+// The first thousand of a folder may all lie in a bad class.
+TEST(BadPictures, PicturesInARowSayNothingOfTheOthers) {
+  EXPECT_DOUBLE_EQ(judge::least_bad_share(skipped(50, 1000, 1'000'000), false), 0.00005);
 }
 
 TEST(BadPictures, AnUnknownNumberIsTheWorst) {
-  EXPECT_EQ(judge::least_bad_share({.count = 1}), 1);
-  EXPECT_EQ(judge::bad_pictures_text({.count = 1}), "skipped 1 time, the next one in its place");
+  EXPECT_EQ(judge::least_bad_share({.count = 1}, true), 1);
+  EXPECT_EQ(judge::bad_pictures_text({.count = 1}, true),
+            "skipped 1 time, the next one in its place");
 }
 
 TEST(BadPictures, TheTextSaysWhatWasFoundAndWhatFollows) {
   run::SkippedSamples bad = skipped(1, 2000, 10'000);
   bad.named = {"mine/a/1.jpg: cut off"};
-  EXPECT_EQ(judge::bad_pictures_text(bad),
+  EXPECT_EQ(judge::bad_pictures_text(bad, true),
             "1 of the 2000 different pictures that were drawn is bad (0.05 %): of all 10000, "
             "0.01 % or more; skipped 3 times, the next one in its place; the first: "
             "mine/a/1.jpg: cut off");

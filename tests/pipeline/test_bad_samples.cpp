@@ -7,17 +7,26 @@ namespace {
 
 TEST(BadSamples, APictureThatIsDrawnAgainIsOnePicture) {
   pipeline::BadSamples bad;
-  for (int epoch = 0; epoch < 3; ++epoch) bad.add(7, "7: cut off");
-  bad.add(3, "3: cut off");
+  for (int epoch = 0; epoch < 3; ++epoch) bad.add(7, "7: cut off", true);
+  bad.add(3, "3: cut off", true);
   const pipeline::BadTotals totals = bad.totals();
   EXPECT_EQ(totals.count, 4);
   EXPECT_THAT(totals.pictures, testing::ElementsAre(3, 7));
   EXPECT_EQ(totals.first(), "3: cut off") << "in the dataset's order";
 }
 
+// Else one draw into a damaged stretch would count all of it.
+TEST(BadSamples, WhatWasTriedInAnothersPlaceIsNoneOfTheDrawnOnes) {
+  pipeline::BadSamples bad;
+  bad.add(7, "7: cut off", true);
+  for (int sample = 8; sample < 40; ++sample) bad.add(sample, "bad", false);
+  EXPECT_EQ(bad.totals().count, 33);
+  EXPECT_THAT(bad.totals().pictures, testing::ElementsAre(7));
+}
+
 TEST(BadSamples, NamesTheFirstTwenty) {
   pipeline::BadSamples bad;
-  for (int sample = 0; sample < 100; ++sample) bad.add(sample, "bad");
+  for (int sample = 0; sample < 100; ++sample) bad.add(sample, "bad", true);
   EXPECT_EQ(bad.totals().named.size(), 20u);
   EXPECT_EQ(bad.totals().pictures.size(), 100u);
 }

@@ -103,7 +103,7 @@ TEST(Expand, ARangeIsAnsweredWithAList) {
       plan::expand({{"device", {"emulated:a100"}}, {"data", {"jpeg"}}, {axis, {typed}}});
     });
   };
-  const std::string list = "; use a list in place of a range: --workers ";
+  const std::string list = "; use one number, or for `sweep` a list: --workers ";
   EXPECT_EQ(refusal("workers", "1-8"),
             "--workers 1-8: is not a value of this axis" + list + "1,2,4,8");
   EXPECT_TRUE(refusal("workers", "0..6").ends_with(list + "0,1,2,4,6"));
@@ -501,6 +501,12 @@ TEST(Cell, DecodingOnTheGpuMeansAugmentingThere) {
                           {"decoder", {"auto", "nvjpeg"}}})
                 .size(),
             3u);
+  EXPECT_THROW(plan::expand({{"device", {"cuda"}},
+                             {"data", {"auto"}},
+                             {"image-size", {"mixed"}},
+                             {"decoder", {"nvjpeg"}}}),
+               UsageError)
+      << "the rate would be the host's";
   for (const auto& [axis, value] : plan::AxisValues{{"device", {"cpu"}},
                                                     {"loader", {"dali"}},
                                                     {"cache", {"decoded", "sample", "device"}},

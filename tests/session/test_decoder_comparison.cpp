@@ -14,8 +14,11 @@ std::optional<session::DecoderCells> compared(plan::AxisValues values) {
 }
 
 TEST(DecoderComparison, IsOfTheLoaderAloneWithEachDecoder) {
-  for (const char* data : {"jpeg", "png", "png0"}) {
-    const auto cells = compared({{"data", {data}}, {"workers", {"3"}}, {"decode-scale", {"on"}}});
+  for (const char* data : {"jpeg", "png", "png0", "auto"}) {
+    const auto cells = compared({{"data", {data}},
+                                 {"image-size", {std::string(data) == "auto" ? "mixed" : "224"}},
+                                 {"workers", {"3"}},
+                                 {"decode-scale", {"on"}}});
     ASSERT_TRUE(cells) << data;
     EXPECT_EQ(cells->own["decoder"], "auto");
     EXPECT_EQ(cells->library["decoder"], "library");
@@ -35,6 +38,7 @@ TEST(DecoderComparison, IsOnlyOfWhatOurDecodersDoAtEachStep) {
   for (const auto& [axis, value] : {std::pair{"data", "tensor"},
                                     {"data", "npy"},
                                     {"data", "bmp"},
+                                    {"data", "webp"},
                                     {"decoder", "library"},
                                     {"decoder", "raw-read"},
                                     {"loader", "dali"},

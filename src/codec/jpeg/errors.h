@@ -23,8 +23,8 @@ class JpegErrors {
     base_.error_exit = [](j_common_ptr info) { fail(info); };
     // Negative levels are warnings: damaged data that libjpeg would paper over with gray or with
     // the rows above. Such pixels would be timed as if they were the picture's, so they are errors.
-    // Bytes that stand before a marker for nothing (some cameras pad so) are passed over: no pixel
-    // is made up for them, and torchvision and Pillow decode such files.
+    // Stray bytes before a marker are passed over, as by torchvision and Pillow: some cameras pad
+    // so. Damaged codes that end early leave such bytes, too, and are then not noticed.
     base_.emit_message = [](j_common_ptr info, int level) {
       if (level < 0 && info->err->msg_code != JWRN_EXTRANEOUS_DATA) fail(info);
     };
