@@ -50,7 +50,7 @@ struct Entry {
 using FolderId = std::pair<dev_t, ino_t>;
 
 // Before its entries are read: what comes into it meanwhile gives it another time.
-struct stat look_at_folder(const std::string& path) {
+struct stat stat_folder(const std::string& path) {
   struct stat info;
   if (stat(path.c_str(), &info) != 0) refuse_reading(path, std::strerror(errno), errno, kNoChange);
   return info;
@@ -156,15 +156,16 @@ class ClassFolder {
  private:
   void walk(const std::string& relative) {
     const std::string path = relative.empty() ? root_ : root_ + "/" + relative;
-    const struct stat info = look_at_folder(path);
+    const struct stat info = stat_folder(path);
     const FolderId id{info.st_dev, info.st_ino};
     if (std::ranges::find(way_, id) != way_.end())
       throw Error(path, "is a link to a folder that it lies in", "take it out of the folder");
     way_.push_back(id);
+    const FolderState state{
+        .changed_ns = changed_ns(info), .status_ns = ns_of(info.st_ctim), .inode = info.st_ino};
     const std::size_t step = walked_.steps.size();
-    walked_.steps.push_back(
-        {.folder = relative, .changed_ns = changed_ns(info), .files = walked_.files.size()});
-    if (kept_.holds(relative, changed_ns(info)))
+    walked_.steps.push_back({.folder = relative, .state = state, .files = walked_.files.size()});
+    if (kept_.holds(relative, state))
       take_kept(relative, step);
     else
       list_anew(relative, path, step);
@@ -201,7 +202,7 @@ class ClassFolder {
   void leave_out(const Entry& entry, const std::string& path, WalkStep& step) {
     count_left_out(entry, step.left_out);
     // What a link leads to may come, and be a folder, without a trace in the folder of the link.
-    if (entry.kind == Kind::dangling) step.changed_ns = kUnknownTime;
+    if (entry.kind == Kind::dangling) step.state.changed_ns = kUnknownTime;
     if (entry.kind == Kind::other || !left_out_.tell) return;
     left_out_.tell(path, entry.kind == Kind::hidden     ? LeftOut::Why::hidden
                          : entry.kind == Kind::dangling ? LeftOut::Why::dangling
@@ -541,9 +542,9 @@ DatasetVariant list_image_folder(const fs::path& folder, std::span<const std::st
   variant.samples = std::move(listing.samples);
   variant.manifest_xxh3 = look_at_files(root, variant.samples, threads, count);
   ListedHow& how = listing.how;
+  how.seconds = measure::seconds(measure::now_ns() - began_ns);
   if (!how.is_as_kept())
     keep_listing(file, how.since_s, began_at_ns, listing.steps, variant.samples);
-  how.seconds = measure::seconds(measure::now_ns() - began_ns);
   if (note && how.files >= kManyFiles) note(escaped(root) + ": " + how.text());
   sum_up(variant);
   variant.classes = listing.classes;

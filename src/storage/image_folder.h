@@ -19,7 +19,7 @@ namespace feedrate::storage {
 // and class folders without pictures, which are no classes (ImageFolder refuses them). Nothing is
 // read: names, sizes and times of the files make the manifest, so SampleFile::xxh3 is 0. `threads`
 // list it, and only once: what was found is kept in the user's cache folder (kept_listing.h), and a
-// folder is listed again when its time of change is another, or all are with `relist`. `note` is
+// folder is listed again when its state is another, or all are with `relist`. `note` is
 // told how long a list of many files took, and of when it is. Names may hold any bytes. Errors:
 // feedrate::Error naming the folder or file (no pictures, not readable, a link that leads nowhere
 // or to where it came from, a pipe of a picture's name) and the remedy.

@@ -23,7 +23,6 @@ fs::path kept_file_of(std::string_view kind, const fs::path& folder,
   std::string of = fs::canonical(folder, error).string();
   if (error) return {};
   for (const std::string_view suffix : suffixes) of.append("\n").append(suffix);
-  of.append("\nno hidden ones");  // earlier versions took them
   return cache / kind / (to_hex(xxh3_of(of)) + ".tsv");
 }
 
@@ -37,9 +36,13 @@ void replace_kept_file(const fs::path& file, const std::function<void(std::ostre
   std::ofstream out(partial, std::ios::binary | std::ios::trunc);
   write(out);
   out.close();
-  if (out.good()) fs::rename(partial, file, error);
+  if (out.good()) {
+    fs::rename(partial, file, error);
+    if (!error) return;
+  }
+  // Without the old file all is listed anew; with it, a listing that is known to be old.
   std::error_code ignored;
-  fs::remove(partial, ignored);  // where it was not renamed
+  for (const fs::path& left : {partial, file}) fs::remove(left, ignored);
 }
 
 std::string_view LinesHash::add(std::string_view line) {

@@ -17,8 +17,9 @@ namespace feedrate::storage {
 std::filesystem::path kept_file_of(std::string_view kind, const std::filesystem::path& folder,
                                    std::span<const std::string_view> suffixes);
 
-// Replaces it by what `write` writes; others see the old file or the new one, whole. Where the
-// cache folder cannot be written, or the path is empty, none is kept.
+// Replaces it by what `write` writes; others see the old file or the new one, whole. Where it
+// cannot be written none is kept, nor the old one if that can be removed; nor where the path is
+// empty.
 void replace_kept_file(const std::filesystem::path& file,
                        const std::function<void(std::ostream&)>& write);
 

@@ -1,8 +1,8 @@
 // The listing is text, a line each, with tabs between the fields. Names may hold newlines: lines
 // end with a zero byte (`tr '\0' '\n'` shows them).
-//   feedrate.folders/1
+//   feedrate.folders/2
 //   since SECONDS
-//   > CHANGED_NS PATH                 into a folder; the root's path is empty
+//   > CHANGED_NS STATUS_NS INODE PATH into a folder, see FolderState; the root's path is empty
 //   - COUNT KIND                      left out in it, see LeftOutCount
 //   BYTES CHANGED_NS NAME             a file in it
 //   <                                 out of it
@@ -20,6 +20,7 @@
 
 #include "base/text.h"
 #include "base/whole_file.h"
+#include "measure/mounts.h"
 #include "storage/kept_file.h"
 
 namespace feedrate::storage {
@@ -27,7 +28,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kFoldersSchema = "feedrate.folders/1", kSince = "since\t";
+constexpr std::string_view kFoldersSchema = "feedrate.folders/2", kSince = "since\t";
 constexpr std::string_view kInto = ">\t", kOut = "<", kLeftOutLine = "-\t";
 constexpr char kLineEnd = '\0';
 
@@ -57,9 +58,21 @@ std::string_view up_to_tab(std::string_view& line) {
   return field;
 }
 
-// Of a folder's line without kInto: the rest of it is the path.
 std::optional<std::int64_t> take_time(std::string_view& line) {
   return number_from<std::int64_t>(up_to_tab(line));
+}
+
+// Of a folder's line without kInto: the rest of it is the path.
+std::optional<FolderState> take_state(std::string_view& line) {
+  const auto changed = take_time(line), status = take_time(line);
+  const auto inode = number_from<std::uint64_t>(up_to_tab(line));
+  if (!changed || !status || !inode) return std::nullopt;
+  return FolderState{.changed_ns = *changed, .status_ns = *status, .inode = *inode};
+}
+
+std::string state_text(const FolderState& state) {
+  return std::to_string(state.changed_ns) + "\t" + std::to_string(state.status_ns) + "\t" +
+         std::to_string(state.inode);
 }
 
 // Nothing for a line that is none of a file. Its path is the name alone.
@@ -127,10 +140,10 @@ bool KeptListing::find_places(ListCount& count) {
     count.alive();
     if (line->starts_with(kInto)) {
       std::string_view path = line->substr(kInto.size());
-      const auto changed = take_time(path);
+      const auto state = take_state(path);
       const auto [place, is_new] = places_.try_emplace(std::string(path));
-      if (!changed || !is_new) return false;
-      place->second = {.changed_ns = *changed, .begin = lines.at()};
+      if (!state || !is_new) return false;
+      place->second = {.state = *state, .begin = lines.at()};
       open.push_back(&place->second);
     } else if (open.empty()) {
       return false;
@@ -147,10 +160,10 @@ bool KeptListing::find_places(ListCount& count) {
   return open.empty() && line && *line == hash.end_line();
 }
 
-bool KeptListing::holds(const std::string& folder, std::int64_t changed_ns) const {
-  if (changed_ns == kUnknownTime) return false;
+bool KeptListing::holds(const std::string& folder, const FolderState& state) const {
+  if (state.changed_ns == kUnknownTime) return false;
   const auto found = places_.find(folder);
-  return found != places_.end() && found->second.changed_ns == changed_ns;
+  return found != places_.end() && found->second.state == state;
 }
 
 LeftOutCount KeptListing::each(const std::string& folder,
@@ -162,7 +175,7 @@ LeftOutCount KeptListing::each(const std::string& folder,
   for (auto line = lines.next(); line && *line != kOut; line = lines.next()) {
     if (line->starts_with(kInto)) {
       std::string_view path = line->substr(kInto.size());
-      up_to_tab(path);
+      take_state(path);
       const std::string below(path);
       on_folder(below);
       lines.go_to(places_.at(below).end);
@@ -189,7 +202,11 @@ std::string ListedHow::text() const {
          seconds_text(seconds) + anew;
 }
 
-fs::path kept_listing_of(const fs::path& folder, std::span<const std::string_view> suffixes) {
+fs::path kept_listing_of(const fs::path& folder, std::span<const std::string_view> suffixes,
+                         const fs::path& proc) {
+  std::error_code error;
+  const auto mount = measure::mount_of(fs::canonical(folder, error), proc);
+  if (mount && mount->type.starts_with("fuse")) return {};
   return kept_file_of("folders", folder, suffixes);
 }
 
@@ -209,11 +226,10 @@ void keep_listing(const fs::path& file, std::int64_t since_s, std::int64_t began
         put(std::to_string(sample.bytes) + "\t" + std::to_string(sample.changed_ns) + "\t" +
             std::string(name_in(sample.path)));
       }
-      const bool is_fresh = step.changed_ns > began_ns - kCoarsestTickNs;
-      put(step.leaves
-              ? std::string(kOut)
-              : std::string(kInto) + std::to_string(is_fresh ? kUnknownTime : step.changed_ns) +
-                    "\t" + step.folder);
+      FolderState state = step.state;
+      if (state.changed_ns > began_ns - kCoarsestTickNs) state.changed_ns = kUnknownTime;
+      put(step.leaves ? std::string(kOut)
+                      : std::string(kInto) + state_text(state) + "\t" + step.folder);
       for (const auto& [kind, count] : step.left_out.of_kind())
         put(std::string(kLeftOutLine) + std::to_string(count) + "\t" + kind);
     }

@@ -22,18 +22,27 @@ struct ListedFile {
   std::int64_t changed_ns = kUnknownTime;  // until it was looked at
 };
 
+// By which a folder is known to be as it was.
+struct FolderState {
+  // ns since 1970; unknown where what lies there may change without it.
+  std::int64_t changed_ns = kUnknownTime;
+  std::int64_t status_ns = kUnknownTime;  // the same of its status: no program sets that back
+  std::uint64_t inode = 0;
+
+  bool operator==(const FolderState&) const = default;
+};
+
 // A step of a walk through folders: into one, or out of the one that was last gone into.
 struct WalkStep {
   std::string folder{};  // relative to the root; of a step into it
   bool leaves = false;
-  // Of a folder that is gone into; unknown where what lies there may change without it.
-  std::int64_t changed_ns = kUnknownTime;
+  FolderState state{};      // of a folder that is gone into
   std::size_t files = 0;    // how many were met before, of the whole walk
   LeftOutCount left_out{};  // what else lies in that folder, not below it
 };
 
-// What an earlier listing found in a root's folders, with each folder's time of change: what lies
-// in a folder that still has it is not listed again. Whether a file in it was written again is not
+// What an earlier listing found in a root's folders, with each folder's state: what lies in a
+// folder that still has it is not listed again. Whether a file in it was written again is not
 // known: that changes the file alone. Thread-safe once it is read.
 class KeptListing {
  public:
@@ -44,8 +53,8 @@ class KeptListing {
 
   std::int64_t since_s() const { return since_s_; }  // when its oldest part was listed, since 1970
   std::size_t folders() const { return places_.size(); }
-  // Whether it has a folder as it was at that time.
-  bool holds(const std::string& folder, std::int64_t changed_ns) const;
+  // Whether it has a folder as it was in that state.
+  bool holds(const std::string& folder, const FolderState& state) const;
   // What lies in a folder that it holds, in name order: folders by their paths, files with sizes
   // and times. Returns what was left out there.
   LeftOutCount each(const std::string& folder,
@@ -55,7 +64,7 @@ class KeptListing {
  private:
   // Where a folder's lines are.
   struct Place {
-    std::int64_t changed_ns = kUnknownTime;
+    FolderState state;
     std::size_t begin = 0, end = 0;  // of what lies in it; behind its last line
   };
 
@@ -81,9 +90,12 @@ struct ListedHow {
   std::string text() const;
 };
 
-// Where the listing of a folder's samples with these suffixes is kept; see kept_file_of().
+// Where the listing of a folder's samples with these suffixes is kept; see kept_file_of(). Empty as
+// well on a FUSE file system: a folder's times need not tell there what came into it (s3fs). Tests
+// give another folder as `proc`.
 std::filesystem::path kept_listing_of(const std::filesystem::path& folder,
-                                      std::span<const std::string_view> suffixes);
+                                      std::span<const std::string_view> suffixes,
+                                      const std::filesystem::path& proc = "/proc");
 
 // Keeps it: `samples` in the order of the steps. `since_s`: when its oldest part was listed, 0:
 // now; `began_ns`: when this listing began, since 1970. A folder that was changed shortly before is

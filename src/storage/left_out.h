@@ -18,7 +18,7 @@ bool is_hidden(std::string_view name);
 // none. Valid for ever.
 std::string_view picture_ending(std::string_view name);
 
-// What was left out, by kind: "hidden", "webp", "other".
+// How many entries (files, folders, shards) were left out, by kind: "hidden", "webp", "other".
 class LeftOutCount {
  public:
   void add(const std::string& kind, std::uint64_t count = 1) {

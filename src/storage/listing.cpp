@@ -21,11 +21,12 @@ std::string listing_note(const DatasetVariant& variant) {
 }
 
 // Of a time that no 64 bits hold the number is meaningless, and still the same each time.
-std::int64_t changed_ns(const struct stat& info) {
+std::int64_t ns_of(const struct timespec& time) {
   constexpr std::uint64_t kNsPerSecond = 1'000'000'000;
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(info.st_mtim.tv_sec) * kNsPerSecond +
-                                   static_cast<std::uint64_t>(info.st_mtim.tv_nsec));
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(time.tv_sec) * kNsPerSecond +
+                                   static_cast<std::uint64_t>(time.tv_nsec));
 }
+std::int64_t changed_ns(const struct stat& info) { return ns_of(info.st_mtim); }
 
 bool leads_nowhere(int error) { return error == ENOENT || error == ELOOP || error == ENOTDIR; }
 

@@ -62,14 +62,15 @@ class ListCount {
 };
 
 // Keys of DatasetVariant::made of a user's own folder: how its classes lie, where that is not as
-// usual, and how many files were left out, by kind: "31 (30 webp, 1 gif)".
+// usual, and how many entries were left out, by kind: "31 (30 webp, 1 gif)".
 inline constexpr const char* kLayout = "layout";
 inline constexpr const char* kLeftOut = "left_out";
 // The line of it for the user: "DIR: no class folders: one class; left out: 3 (3 hidden)". Empty:
 // nothing is to be said.
 std::string listing_note(const DatasetVariant& variant);
 
-// When a file or folder was last changed: ns since 1970.
+// A time of stat(2) in ns since 1970; and when a file or folder was last changed.
+std::int64_t ns_of(const struct timespec& time);
 std::int64_t changed_ns(const struct stat& info);
 
 // Whether an errno of looking behind a link says that nothing is there: it dangles, or loops.

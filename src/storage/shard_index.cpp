@@ -14,6 +14,7 @@
 #include <ostream>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "storage/kept_file.h"
 
@@ -65,7 +66,9 @@ std::optional<SampleFile> parse_sample(std::string_view line,
 }  // namespace
 
 fs::path shard_index_path(const fs::path& folder, std::span<const std::string_view> suffixes) {
-  return kept_file_of("shards", folder, suffixes);
+  std::vector<std::string_view> of(suffixes.begin(), suffixes.end());
+  of.emplace_back("no hidden ones");  // earlier versions took them
+  return kept_file_of("shards", folder, of);
 }
 
 KeptIndex read_shard_index(const fs::path& index, const std::vector<ShardFile>& shards,
