@@ -33,7 +33,7 @@ struct VerifyOptions {
   double stall_seconds = run::RunLimits{}.stall_seconds;
 };
 
-// What it is asked for is what changed.
+// verify looks for changes.
 constexpr bool kRelist = true;
 
 storage::DatasetVariant list_own_folder(const VerifyOptions& o, session::SupervisedCommand& command,
@@ -43,7 +43,7 @@ storage::DatasetVariant list_own_folder(const VerifyOptions& o, session::Supervi
   const auto note = [&](const std::string& said) { command.say("feedrate: " + said); };
   if (!storage::holds_tar_shards(o.data) || storage::holds_class_pictures(o.data, endings, listing))
     return storage::list_image_folder(o.data, endings, o.threads, listing, note, kRelist);
-  return storage::list_tar_shards(o.data, endings, o.threads, listing, note);
+  return storage::list_tar_shards(o.data, endings, o.threads, listing, note, kRelist);
 }
 
 storage::VerifyResult check_files(const VerifyOptions& o, session::SupervisedCommand& command,

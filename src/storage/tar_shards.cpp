@@ -55,6 +55,9 @@ ShardFile look_at(const fs::path& path) {
   if (stat(path.c_str(), &info) != 0)
     throw Error(path.string(), std::strerror(errno), "mend it or take it out of the folder");
   if (!S_ISREG(info.st_mode)) throw Error(path.string(), "is no file", "take it out of the folder");
+  if (info.st_size == 0) {  // a copy that broke off: not even the end of an archive
+    throw Error(path.string(), "is empty", "copy or make it again, or take it out of the folder");
+  }
   return {.name = path.filename().string(),
           .bytes = static_cast<std::uint64_t>(info.st_size),
           .changed_ns = changed_ns(info)};
@@ -196,16 +199,16 @@ std::vector<SampleFile> find_samples(const fs::path& folder, const std::vector<S
   KeptIndex kept = relist ? KeptIndex() : read_shard_index(index, shards, count);
   if (kept.holds) return std::move(kept.samples);
   if (!kept.wrong.empty() && note)
-    note(folder.string() + ": its shards are listed anew: the index " + index.string() + " " +
-         kept.wrong);
+    note(escaped(folder.string()) + ": its shards are listed anew: the index " +
+         escaped(index.string()) + " " + kept.wrong);
   std::vector<SampleFile> samples = walk_shards(folder, shards, suffixes, threads, count);
   keep_shard_index(index, shards, samples);
   return samples;
 }
 
 // Takes out the shards that hold no sample; returns their names.
-std::vector<std::string> leave_out_barren(std::vector<ShardFile>& shards,
-                                          std::vector<SampleFile>& samples) {
+std::vector<std::string> drop_empty_shards(std::vector<ShardFile>& shards,
+                                           std::vector<SampleFile>& samples) {
   std::vector<bool> holds(shards.size());
   for (const SampleFile& sample : samples) holds[sample.shard] = true;
   std::vector<std::uint32_t> numbers(shards.size());
@@ -296,7 +299,7 @@ DatasetVariant list_tar_shards(const fs::path& folder, std::span<const std::stri
   std::vector<ShardFile> shards = shards_in(folder, count);
   DatasetVariant variant{.folder = folder, .container = &own_shards()};
   variant.samples = find_samples(folder, shards, suffixes, threads, count, note, relist);
-  const std::vector<std::string> barren = leave_out_barren(shards, variant.samples);
+  const std::vector<std::string> barren = drop_empty_shards(shards, variant.samples);
   const std::string oddities = oddities_of(variant.samples);
   variant.classes = label_by_folders(variant.samples);
   variant.manifest_xxh3 = manifest_of(shards, variant.samples);
@@ -315,7 +318,7 @@ DatasetVariant list_tar_shards(const fs::path& folder, std::span<const std::stri
   variant.made[kLeftOut] = left_out.text();
   if (note) {
     note(escaped((folder / barren.front()).string()) + ": holds no " + either_of(suffixes) +
-         (barren.size() > 1 ? ", as " + std::to_string(barren.size() - 1) + " others" : ""));
+         (barren.size() > 1 ? ", and so do " + std::to_string(barren.size() - 1) + " others" : ""));
   }
   return variant;
 }

@@ -194,7 +194,7 @@ TEST_F(TarShards, OneWithoutSamplesIsLeftOutAndNamed) {
   put_shard("b.tar", member("x/2.jpg", "2") + kEnd);
   put_shard("c.tar", kEnd);
   put_shard("d.tar", member("y/3.jpg", "33") + kEnd);
-  put_shard("e.tar", "");
+  put_shard("e.tar", member("y/3.png", "of another format") + kEnd);
   for (const char* which : {"walked", "kept"}) {
     notes_.clear();
     const storage::DatasetVariant variant = list();
@@ -204,7 +204,8 @@ TEST_F(TarShards, OneWithoutSamplesIsLeftOutAndNamed) {
     EXPECT_EQ(variant.packed_bytes.size(), 2U);
     EXPECT_EQ(storage::first_sample_in(variant, 1).path, "y/3.jpg");
     EXPECT_EQ(variant.made.at(storage::kLeftOut), "3 (3 shards without pictures)");
-    EXPECT_THAT(notes_, ElementsAre(HasSubstr("mine/a.tar: holds no .jpg or .jpeg, as 2 others")));
+    EXPECT_THAT(notes_,
+                ElementsAre(HasSubstr("mine/a.tar: holds no .jpg or .jpeg, and so do 2 others")));
   }
   for (const char* name : {"b.tar", "d.tar"}) fs::remove(root() / name);
   refused("mine: holds no .jpg or .jpeg in any of its 3 shards; use another --data");
@@ -330,6 +331,9 @@ TEST_F(TarShards, SaysWhichFolderHasNone) {
   fs::remove(root() / "c.tar");
   ASSERT_EQ(mkfifo((root() / "d.tar").c_str(), 0600), 0);
   refused("mine/d.tar: is no file");
+  fs::remove(root() / "d.tar");
+  put_shard("e.tar", "");
+  refused("mine/e.tar: is empty; copy or make it again, or take it out of the folder");
 }
 
 // --- The kept index.
@@ -392,6 +396,21 @@ TEST_F(KeptIndex, IsMadeAgainWhereAShardHasChanged) {
   EXPECT_EQ(notes_.size(), 2U);
   list();
   EXPECT_EQ(notes_.size(), 2U) << "the new one is kept";
+}
+
+TEST_F(KeptIndex, WhatIsSaidOfItIsALine) {
+  const fs::path odd = folder_.path() / "a\nb";
+  fs::rename(root(), odd);
+  static constexpr std::string_view kJpeg[] = {".jpg", ".jpeg"};
+  const auto list_odd = [&] {
+    return storage::list_tar_shards(odd, kJpeg, 2, {},
+                                    [&](const std::string& note) { notes_.push_back(note); });
+  };
+  list_odd();
+  write(odd / "b.tar", member("x/2.jpg", "two") + member("x/3.jpg", "three") + kEnd);
+  list_odd();
+  ASSERT_EQ(notes_.size(), 1U);
+  EXPECT_THAT(notes_.front(), testing::Not(HasSubstr("\n")));
 }
 
 TEST_F(KeptIndex, IsMadeAgainWhereShardsCameOrWent) {
