@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -33,6 +34,19 @@ int open_file(const std::string& path, int flags) {
   if (file >= 0 || errno != EMFILE) return file;
   raise_file_limit();
   return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | flags);
+}
+
+std::optional<std::int64_t> changed_of(int file) {
+  struct stat info;
+  if (fstat(file, &info) != 0) return std::nullopt;
+  return changed_ns(info);
+}
+// No server is asked again: whoever has just opened the file has its time at hand.
+std::optional<std::int64_t> changed_of(const std::string& path) {
+  struct statx info;
+  if (statx(AT_FDCWD, path.c_str(), AT_STATX_DONT_SYNC, STATX_MTIME, &info) != 0)
+    return std::nullopt;
+  return ns_of({info.stx_mtime.tv_sec, info.stx_mtime.tv_nsec});
 }
 
 }  // namespace
@@ -87,10 +101,9 @@ void PlacedFiles::refuse_length(const SampleFile& sample, std::uint64_t found) {
 
 void PlacedFiles::check_unchanged(const SampleFile& sample, int file) {
   if (!apart() || sample.changed_ns == kUnknownTime) return;
-  struct stat info;
-  if ((file >= 0 ? fstat(file, &info) : stat(path_of(sample).c_str(), &info)) != 0)
-    refuse_read(sample, 0, errno);
-  if (changed_ns(info) != sample.changed_ns)
+  const auto changed = file >= 0 ? changed_of(file) : changed_of(path_of(sample));
+  if (!changed) refuse_read(sample, 0, errno);
+  if (*changed != sample.changed_ns)
     throw Error(name_of(sample), "has another time of change", placement_.remedy);
 }
 
