@@ -61,7 +61,12 @@ const plan::CellSettings& CellRunner::settings_for(const plan::Cell& cell) {
 }
 
 double CellRunner::check(const plan::Cell& cell) {
-  return check_cell(cell, settings_for(cell), options_, registry_, *ranks_, datasets_);
+  const plan::CellSettings& settings = settings_for(cell);
+  const double bytes = check_cell(cell, settings, options_, registry_, *ranks_, datasets_);
+  // Not by run(): several threads may run cells. What a later cell opens may add to the outputs.
+  trains_ = trains_ || !settings.emulated();
+  if (trains_) datasets_.tell_outputs();
+  return bytes;
 }
 
 void CellRunner::check_device(const plan::Cell& cell) {

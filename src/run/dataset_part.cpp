@@ -1,7 +1,9 @@
 #include "run/dataset_part.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <numeric>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,6 +26,12 @@ std::vector<std::size_t> spread_over_classes(const std::vector<storage::SampleFi
   for (std::size_t i = 0; i < kept; ++i) chosen.push_back(by_class[i * samples.size() / kept]);
   std::ranges::sort(chosen);
   return chosen;
+}
+
+std::size_t classes_in(const std::vector<storage::SampleFile>& samples) {
+  std::set<std::int32_t> labels;
+  for (const storage::SampleFile& sample : samples) labels.insert(sample.label);
+  return labels.size();
 }
 
 // Packed files that hold none of the samples, which are in the files' order.
@@ -65,6 +73,7 @@ void keep_part(storage::DatasetVariant& dataset, std::size_t kept) {
     throw UsageError("--samples", dataset.folder.string() + " is read whole, by a library",
                      "use another --container, or leave it out");
   }
+  const std::size_t all_classes = classes_in(dataset.samples);
   const std::vector<std::size_t> chosen = spread_over_classes(dataset.samples, kept);
   for (std::size_t i = 0; i < kept; ++i) {
     if (chosen[i] != i) dataset.samples[i] = std::move(dataset.samples[chosen[i]]);
@@ -73,8 +82,11 @@ void keep_part(storage::DatasetVariant& dataset, std::size_t kept) {
   dataset.samples.shrink_to_fit();
   leave_out_unused_files(dataset);
   storage::sum_up(dataset);
-  dataset.made["samples"] =
-      std::to_string(kept) + " of " + std::to_string(all) + ", spread over all classes";
+  const std::size_t classes = classes_in(dataset.samples);
+  dataset.made["samples"] = std::to_string(kept) + " of " + std::to_string(all) +
+                            (classes == all_classes ? ", spread over all classes"
+                                                    : ", of " + std::to_string(classes) + " of " +
+                                                          std::to_string(all_classes) + " classes");
   dataset.manifest_xxh3 = to_hex(xxh3_of(dataset.manifest_xxh3 + "\t" + dataset.made["samples"]));
 }
 

@@ -65,11 +65,6 @@ std::shared_ptr<const storage::DatasetVariant> Datasets::of(const plan::CellSett
     storage::DatasetVariant opened = open(settings, variant);
     keep_part(opened, part_);
     entry = std::make_shared<const storage::DatasetVariant>(std::move(opened));
-    if (!settings.emulated() && entry->classes > device::kUsualOutputs) {
-      tell_once(escaped(folder_.string()) + ": the network has " + std::to_string(entry->classes) +
-                " outputs, one for each class, not " + std::to_string(device::kUsualOutputs) +
-                ": its rates are of that network");
-    }
   }
   return entry;
 }
@@ -122,6 +117,14 @@ int Datasets::outputs() const {
   for (const auto& [variant, dataset] : variants_)
     if (dataset) outputs = std::max(outputs, dataset->classes);
   return outputs;
+}
+
+void Datasets::tell_outputs() {
+  const int has = outputs();
+  if (has <= device::kUsualOutputs) return;
+  tell_once(escaped(folder_.string()) + ": the network has " + std::to_string(has) +
+            " outputs, one for each class, not " + std::to_string(device::kUsualOutputs) +
+            ": its rates are of that network");
 }
 
 std::optional<std::string> Datasets::manifest_of(const std::string& variant) const {

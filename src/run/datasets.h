@@ -75,6 +75,8 @@ class Datasets {
   // How many outputs the network needs: one for each class of the datasets that are open, the usual
   // number at least. A cell and its ceiling have the same, once the cell's dataset is open.
   int outputs() const;
+  // Tells the user of that number where it is not the usual one; for a network that is trained.
+  void tell_outputs();
 
   // What another process tells that lists the same folder. What this one would tell of its own
   // listing repeats it.

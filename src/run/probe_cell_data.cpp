@@ -21,7 +21,7 @@ void probe_cell_data(const plan::Cell& cell, const plan::CellSettings& settings,
     const ListingNews news = listing_news_from(text);
     if (news.note.empty()) {
       datasets.tell_progress(news.files);
-    } else {
+    } else if (!datasets.manifest_of(variant)) {  // else it was told when that was opened
       datasets.tell_note(news.note);
     }
   }};

@@ -57,6 +57,15 @@ TEST(KeepPart, IsOtherDataAndSaysSo) {
   EXPECT_NE(other.manifest_xxh3, part.manifest_xxh3);
 }
 
+TEST(KeepPart, OfFewerSamplesThanClassesSaysOfHowManyClasses) {
+  storage::DatasetVariant part = variant_of({0, 0, 1, 1, 2, 2});
+  run::keep_part(part, 2);
+  EXPECT_EQ(part.made.at("samples"), "2 of 6, of 2 of 3 classes");
+  storage::DatasetVariant rare = variant_of({0, 0, 0, 0, 0, 0, 0, 1});
+  run::keep_part(rare, 4);
+  EXPECT_EQ(rare.made.at("samples"), "4 of 8, of 1 of 2 classes") << "each fourth is of class 0";
+}
+
 TEST(KeepPart, OfAllIsTheDatasetItself) {
   for (const std::size_t kept : {0U, 4U, 5U}) {
     storage::DatasetVariant whole = variant_of({0, 0, 1, 1});
