@@ -17,7 +17,7 @@ std::optional<std::string> closest(std::string_view typed,
 // "did you mean NAME?", or empty.
 std::string did_you_mean(std::string_view typed, const std::vector<std::string>& candidates);
 
-// The same of a folder that is not there, and the folders beside it.
+// Suggests a folder beside `missing` with a similar name, or nothing.
 std::string did_you_mean_folder(const std::filesystem::path& missing);
 
 }  // namespace feedrate

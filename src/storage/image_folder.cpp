@@ -276,7 +276,7 @@ std::string ending_of(const std::string& path) {
   const std::string_view remedy = file_kind(others.most_frequent()).remedy;
   const bool is_picture = !picture_ending("a" + others.most_frequent()).empty();
   throw Error(
-      root, "holds no " + either_of(suffixes) + ", but other files: " + others.text(kMostEndings),
+      root, "holds no " + either_of(suffixes) + "; else it holds " + others.text(kMostEndings),
       remedy.empty() || is_picture ? "give the folder of the pictures, or another --data" : remedy);
 }
 

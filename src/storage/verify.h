@@ -18,7 +18,7 @@ struct VerifyResult {
   // The same of what the system does not give, each with a remedy: whether it is damaged is
   // unknown.
   std::vector<std::string> unreadable;
-  // The same of what is as it was written, as far as anybody knows, and cannot be decoded.
+  // Samples that are whole, as far as anybody knows, but cannot be decoded.
   std::vector<std::string> bad;
   // Of a folder without a manifest: XXH3-64 of all files' names and contents, in 16 hex digits.
   std::string contents_xxh3;

@@ -121,7 +121,7 @@ TEST_F(ImageFolder, SaysWhatCannotBeRead) {
   refused(
       "mine: holds no files; give the folder of the pictures, or make a dataset: feedrate gen ");
   put("class/.a.jpg");
-  refused("mine: holds no .jpg or .jpeg, but other files: 1 (1 hidden); give the folder");
+  refused("mine: holds no .jpg or .jpeg; else it holds 1 (1 hidden); give the folder");
   put("class/a.jpg");
   EXPECT_EQ(list().samples.size(), 1u);
   fs::create_symlink("nowhere.jpg", root() / "class/b.jpg");
@@ -141,7 +141,7 @@ TEST_F(ImageFolder, SaysWhatCannotBeRead) {
 }
 
 TEST_F(ImageFolder, WithoutPicturesSaysWhatLiesThereInstead) {
-  const std::string no = "mine: holds no .jpg or .jpeg, but other files: ";
+  const std::string no = "mine: holds no .jpg or .jpeg; else it holds ";
   for (const char* name : {"a.txt", "b/c.txt", "b/d.csv", "b/deep/e.json", "b/README"}) put(name);
   refused(no +
           "5 (2 .txt, 1 .csv, 1 .json, 1 of other kinds); give the folder of the pictures, or "
@@ -202,7 +202,7 @@ TEST_F(ImageFolder, WhatIsHiddenIsLeftOut) {
   const auto none = [](const std::string&) { return false; };
   EXPECT_EQ(storage::find_picture(root(), kJpeg, none), "");
   EXPECT_FALSE(storage::holds_class_pictures(root(), kJpeg));
-  refused("mine: holds no .jpg or .jpeg, but other files: 6 (6 hidden)");
+  refused("mine: holds no .jpg or .jpeg; else it holds 6 (6 hidden)");
 }
 
 TEST_F(ImageFolder, WhatIsLeftOutIsCountedByKind) {
