@@ -52,18 +52,10 @@ std::vector<std::string> words_of(const Json& sweep) {
   return typed.get<std::vector<std::string>>();
 }
 
-plan::Role role_of(const Json& run) {
-  if (run[1] == plan::name_of(plan::Role::cell)) return plan::Role::cell;
-  return run[3] == 0 ? plan::Role::opening_ceiling : plan::Role::closing_ceiling;
-}
-
-bool lacks_a_run(const Json& cells, const Json& sweep, const std::vector<Json>& records) {
-  std::vector<plan::PlannedRun> runs;
-  for (const Json& run : sweep["runs"])
-    runs.push_back({.cell = cell_from(cells.at(run[0].get<std::string>())),
-                    .role = role_of(run),
-                    .repetition = run[2].get<int>()});
-  return !missing_of(std::move(runs), records).empty();
+bool lacks_a_run(const Json& sweep, const std::set<RunKey>& done) {
+  return std::ranges::any_of(sweep["runs"], [&](const Json& run) {
+    return !done.contains({run[0].get<std::string>(), run[2].get<int>(), run[3].get<int>()});
+  });
 }
 
 void replace(const std::filesystem::path& path, const Json& plan) {
@@ -102,12 +94,13 @@ void keep_plan(const std::filesystem::path& folder, const std::vector<plan::Plan
 std::vector<std::string> planned_command(const std::filesystem::path& folder,
                                          const std::vector<Json>& records) {
   const Json kept = read_plan(folder / "plan.json");
+  const std::set<RunKey> done = runs_done(records);
   std::vector<std::string> last;
   for (std::size_t i = kept["sweeps"].size(); i-- > 0;) {
     const Json& sweep = kept["sweeps"][i];
     std::vector<std::string> words = words_of(sweep);
     if (words.empty()) continue;
-    if (lacks_a_run(kept["cells"], sweep, records)) return words;
+    if (lacks_a_run(sweep, done)) return words;
     if (last.empty()) last = std::move(words);
   }
   return last;

@@ -1,7 +1,6 @@
 #include "ledger/resume.h"
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 #include "base/error.h"
@@ -80,13 +79,18 @@ void refuse_what_is_whole(const Ledger& ledger, const Json& record) {
 
 }  // namespace
 
-std::vector<plan::PlannedRun> missing_of(std::vector<plan::PlannedRun> plan,
-                                         const std::vector<Json>& records) {
-  std::set<std::tuple<std::string, int, int>> measured;  // cell_id, repetition, position
+std::set<RunKey> runs_done(const std::vector<Json>& records) {
+  std::set<RunKey> done;
   for (const Json& record : records) {
     if (need_not_be_measured_again(record))
-      measured.insert({record["cell_id"], record["repetition"], record.value("place", 0)});
+      done.insert({record["cell_id"], record["repetition"], record.value("place", 0)});
   }
+  return done;
+}
+
+std::vector<plan::PlannedRun> missing_of(std::vector<plan::PlannedRun> plan,
+                                         const std::vector<Json>& records) {
+  const std::set<RunKey> measured = runs_done(records);
   const auto is_done = [&](const plan::PlannedRun& run) {
     return measured.contains({run.cell.id(), run.repetition, plan::position_of(run.role)});
   };

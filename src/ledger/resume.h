@@ -3,6 +3,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "ledger/ledger.h"
@@ -10,6 +11,11 @@
 #include "run/cell_runner.h"
 
 namespace feedrate::ledger {
+
+// cell_id, repetition, position.
+using RunKey = std::tuple<std::string, int, int>;
+// The runs with a record that missing_of() takes for done.
+std::set<RunKey> runs_done(const std::vector<nlohmann::ordered_json>& records);
 
 // The runs of the plan without a record of the same cell, repetition and position that is `ok` and
 // valid: a number that must not be quoted is measured again, unless another run would find the same
