@@ -25,7 +25,11 @@ void ShownRun::show(const run::RunProgress& progress, const std::string& sweep) 
     if (is_slow_told_) line_.say(slow);
   }
   run::RunProgress shown = progress;
-  if (shown.remaining_s >= 0) shown.remaining_s = left_s_ = std::min(left_s_, shown.remaining_s);
+  // Unknown where a window begins, also one that begins again.
+  if (shown.remaining_s < 0)
+    left_s_ = std::numeric_limits<double>::infinity();
+  else
+    shown.remaining_s = left_s_ = std::min(left_s_, shown.remaining_s);
   line_.show(titles_, describe(shown, ceiling_, sweep));
 }
 

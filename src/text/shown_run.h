@@ -29,7 +29,7 @@ class ShownRun {
   plan::Cell cell_;
   bool in_pairs_ = false;
   LiveLabels titles_{""};
-  double left_s_ = 0;  // the shortest that was shown of this run's window, seconds
+  double left_s_ = 0;  // the shortest that was shown of the window under way, seconds
   std::optional<double> ceiling_;
 };
 

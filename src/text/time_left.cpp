@@ -14,6 +14,7 @@ void TimeLeft::end(bool is_whole, double now_s) {
   if (!is_whole) return;
   ++runs_;
   runs_s_ += now_s - began_s_;
+  shown_s_ = std::numeric_limits<double>::infinity();
 }
 
 double TimeLeft::at(double now_s) {

@@ -5,9 +5,9 @@
 namespace feedrate::text {
 
 // How long the runs of a sweep still take, by how long those took that have ended. It is told when
-// each begins and ends, in seconds since any moment. What it answers does not rise from one moment
-// to the next, unless runs were added or one is repeated; the first run's end makes an estimate of
-// what was a lower bound.
+// each begins and ends, in seconds since any moment. While a run goes on, what it
+// answers does not rise. When a run has ended it may: that run is known now. It may as well where
+// runs were added or one is repeated. The first run's end makes an estimate of a lower bound.
 class TimeLeft {
  public:
   // `least_run_s`: no run is shorter.

@@ -7,16 +7,17 @@
 namespace feedrate::tests {
 namespace {
 
-// Carries out runs of these lengths, and returns what was shown each half second, from the first
-// run's end on.
-std::vector<double> shown_while(const std::vector<double>& lengths_s) {
+// Carries out runs of these lengths, and returns what was shown each half second of each of them,
+// from the first run's end on.
+std::vector<std::vector<double>> shown_while(const std::vector<double>& lengths_s) {
   text::TimeLeft left(1);
-  std::vector<double> shown;
+  std::vector<std::vector<double>> shown;
   double now_s = 100;
   for (std::size_t run = 0; run < lengths_s.size(); ++run) {
     left.begin(lengths_s.size() - run, now_s);
+    if (left.is_known()) shown.emplace_back();
     for (double within_s = 0; within_s < lengths_s[run]; within_s += 0.5)
-      if (left.is_known()) shown.push_back(left.at(now_s + within_s));
+      if (left.is_known()) shown.back().push_back(left.at(now_s + within_s));
     now_s += lengths_s[run];
     left.end(/*is_whole=*/true, now_s);
   }
@@ -43,14 +44,17 @@ TEST(TimeLeft, OfRunsThatAreAlikeIsExact) {
   EXPECT_EQ(left.at(95), 0) << "it takes longer, and is about to end";
 }
 
-TEST(TimeLeft, NeverRisesWhateverTheRunsTake) {
+TEST(TimeLeft, RisesOnlyWhenARunHasEnded) {
   const std::vector<std::vector<double>> sweeps = {
       {5, 20, 5, 20, 5, 20}, {1, 30, 30, 30}, {30, 1, 1, 1, 30}, {7, 7, 7, 7}};
   for (const std::vector<double>& lengths_s : sweeps) {
-    const std::vector<double> shown = shown_while(lengths_s);
-    ASSERT_GT(shown.size(), 5u);
-    for (std::size_t i = 1; i < shown.size(); ++i) EXPECT_LE(shown[i], shown[i - 1]);
-    EXPECT_GT(shown.front(), 0);
+    const auto shown = shown_while(lengths_s);
+    ASSERT_EQ(shown.size(), lengths_s.size() - 1);
+    for (const std::vector<double>& of_run : shown) {
+      ASSERT_GT(of_run.size(), 1u);
+      for (std::size_t i = 1; i < of_run.size(); ++i) EXPECT_LE(of_run[i], of_run[i - 1]);
+      EXPECT_GT(of_run.front(), 0);
+    }
   }
 }
 
@@ -62,11 +66,11 @@ TEST(TimeLeft, IsNoLessThanTheRunsTakeAtLeast) {
   EXPECT_EQ(left.at(10), 40);
   left.end(true, 60);
   left.begin(3, 60);
-  EXPECT_EQ(left.at(60), 40) << "by the mean, 90: it does not rise";
-  EXPECT_EQ(left.at(110), 40) << "by the mean, 60";
+  EXPECT_EQ(left.at(60), 90) << "runs of 10 s and 50 s: 40 is refuted";
+  EXPECT_EQ(left.at(110), 60);
   left.end(true, 110);
   left.begin(2, 110);
-  EXPECT_EQ(left.at(110), 40);
+  EXPECT_DOUBLE_EQ(left.at(110), 2 * 110.0 / 3);
   left.end(true, 111);
   left.begin(1, 111);
   EXPECT_EQ(left.at(111), 27.75);
