@@ -95,7 +95,7 @@ int diagnose(CLI::App& app, DiagnoseCommand& command) {
   if (!compares || budget_s < kBudgetOfComparison) return code;
   if (const auto rates = session::compare_decoders(session, cell))
     text::print_decoder_rates(cell, *rates);
-  return code;
+  return session.exit_code(code);  // Ctrl-C may have ended the comparison
 }
 
 }  // namespace
