@@ -74,7 +74,12 @@ int sweep(CLI::App& app, SweepCommand& command) {
   const run::RunOptions& run = experiment.run;
   const bool is_named = names_cells(experiment);  // before a launcher's ranks name --gpus
   const auto launch = session::find_launch(experiment);
-  if (command.resumes() && !is_named) go_on(app, command);
+  if (command.resumes() && !is_named) {
+    if (launch)
+      throw UsageError("--resume", "no cells are named, and each rank must know them",
+                       "under a launcher, type the sweep's own options");
+    go_on(app, command);
+  }
   const std::vector<plan::Cell> cells = cells_of(app, experiment);
   const bool is_precise = command.precision.is_asked();
   if (command.repetitions == 0) command.repetitions = is_precise ? plan::Precision{}.pilot : 1;

@@ -94,12 +94,20 @@ bool is_hidden(const std::string& word) {
 }
 
 void check_paths_are_known(const Arguments& words, const std::filesystem::path& folder) {
-  if (std::ranges::find(words, "--anonymize") == words.end()) return;
-  const auto hidden = std::ranges::find_if(words, is_hidden);
-  if (hidden == words.end()) return;
-  const bool is_dataset = hidden->ends_with("DATASET");
-  throw UsageError(folder.string(), "keeps no paths (--anonymize), nor that of what it read",
-                   is_dataset ? "say which dataset goes on: --dataset DIR"
+  const bool is_anonymous = std::ranges::find(words, "--anonymize") != words.end();
+  const auto is_no_utf8 = [](const std::string& word) {
+    return word.find(ledger::kNoUtf8) != std::string::npos;
+  };
+  const auto lost = std::ranges::find_if(words, [&](const std::string& word) {
+    return is_no_utf8(word) || (is_anonymous && is_hidden(word));
+  });
+  if (lost == words.end()) return;
+  const bool is_dataset =
+      lost->starts_with("--dataset=") || (lost != words.begin() && lost[-1] == "--dataset");
+  throw UsageError(folder.string(),
+                   is_no_utf8(*lost) ? "keeps no path that is no UTF-8"
+                                     : "keeps no paths (--anonymize), nor that of what it read",
+                   is_dataset ? "say the path again: --dataset DIR"
                               : "type the sweep's own options again, and --resume");
 }
 
@@ -110,6 +118,8 @@ Arguments command_to_go_on(const CLI::App& typed, const std::filesystem::path& f
   ledger::LedgerText ledger;
   if (std::filesystem::exists(file)) ledger = ledger::read_ledger(file);
   Arguments words = ledger::first_typed(ledger::planned_command(folder, ledger.records));
+  const bool is_new = ledger.records.empty() && !std::filesystem::exists(folder / "plan.json");
+  if (words.empty() && is_new) return {};
   if (words.empty())
     throw UsageError(folder.string(), "holds no plan.json that says which sweep goes on",
                      "type the sweep's own options again, and --resume");

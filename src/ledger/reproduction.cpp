@@ -100,9 +100,6 @@ int launched_gpus(const Json& record, const Arguments& words, const std::string&
   return gpus > 1 && !sets_option(words, config, "gpus") ? gpus : 0;
 }
 
-// What stands in a record for bytes that are no UTF-8.
-constexpr const char* kNoUtf8 = "\xef\xbf\xbd";
-
 template <typename Value>
 bool add_once(std::vector<Value>& list, const Value& value) {
   if (std::ranges::find(list, value) != list.end()) return false;

@@ -7,6 +7,9 @@ namespace feedrate::ledger {
 
 using Arguments = std::vector<std::string>;  // of one command of this program, its name left out
 
+// What stands in a record, and in plan.json, for bytes that are no UTF-8.
+inline constexpr const char* kNoUtf8 = "\xef\xbf\xbd";
+
 // What the records say of one variant of a dataset, and where it is read the next time.
 struct MeasuredData {
   std::string folder;

@@ -74,13 +74,16 @@ bool replays_a_file(const session::ExperimentOptions& experiment) {
          std::ranges::any_of(typed->second, &device::replays_steps);
 }
 
-// An anonymous ledger does not keep the paths.
-std::string command_to_go_on(const session::ExperimentOptions& experiment) {
-  if (experiment.anonymize && (!experiment.config.empty() || replays_a_file(experiment)))
-    return "the same command with --resume";
+// A launcher's command is not known, an anonymous ledger does not keep the paths, and a command
+// that was forced may differ from the one that planned its runs; so may the dataset's path.
+std::string command_to_go_on(const session::Session& session) {
+  const session::ExperimentOptions& experiment = session.options();
+  const bool is_forced = !session.differences().empty();
+  if (is_forced || session.is_launched() ||
+      (experiment.anonymize && (!experiment.config.empty() || replays_a_file(experiment))))
+    return std::string("the same command with ") + (is_forced ? "--force-resume" : "--resume");
   ledger::Arguments words = {"sweep", "-o", experiment.output.string(), "--resume"};
-  if (experiment.anonymize && !experiment.data.empty())
-    words.insert(words.end(), {"--dataset", experiment.data.string()});
+  if (!experiment.data.empty()) words.insert(words.end(), {"--dataset", experiment.data.string()});
   return ledger::shell_line(words);
 }
 
@@ -153,7 +156,7 @@ void SweepLog::say_interrupted(const session::SweepOutcome& outcome) const {
   const std::string of = grows_ ? "" : " of " + std::to_string(outcome.planned);
   std::fprintf(stderr, "feedrate: interrupted after %zu%s run%s; go on: %s\n", done, of.c_str(),
                outcome.planned == 1 || (grows_ && done == 1) ? "" : "s",
-               command_to_go_on(experiment_).c_str());
+               command_to_go_on(session_).c_str());
 }
 
 void SweepLog::start(const plan::PlannedRun& run, std::size_t number, std::size_t total,

@@ -8,6 +8,7 @@
 
 #include "cli/options.h"
 #include "ledger/plan_file.h"
+#include "tests/ledger/least_record.h"
 #include "tests/message_of.h"
 #include "tests/plan/two_settings.h"
 #include "tests/temporary_folder.h"
@@ -84,7 +85,14 @@ TEST_F(GoOn, ASweepThatNamedNoCellsGoesOnAsItIs) {
   EXPECT_EQ(after({"--seed", "7", "-o", "r", "--resume"}), Arguments{}) << "no more than once";
 }
 
+TEST_F(GoOn, AFolderWithoutASweepBeginsTheOneThatIsTyped) {
+  EXPECT_EQ(after({"-o", "r", "--resume"}), Arguments{});
+  std::ofstream(folder_.path() / "ledger.jsonl") << "";
+  EXPECT_EQ(after({"-o", "r", "--seed", "7", "--resume"}), Arguments{});
+}
+
 TEST_F(GoOn, AFolderThatDoesNotSayItIsRefused) {
+  std::ofstream(folder_.path() / "ledger.jsonl") << least_record(0) << "\n";
   const auto refusal = [&](const Arguments& typed) { return message_of([&] { after(typed); }); };
   const Arguments alone = {"-o", "r", "--resume"};
   EXPECT_THAT(refusal(alone), AllOf(HasSubstr(folder_.path().string() + ": holds no plan.json"),
@@ -103,6 +111,23 @@ TEST_F(GoOn, PathsThatWereLeftOutAreAskedFor) {
                        "--resume"}));
   plan_by({"sweep", "--anonymize", "--config=CONFIG", "-o", "OUTPUT"});
   EXPECT_THAT(message_of([&] { after({"-o", "r", "--resume", "--dataset", "d"}); }),
+              HasSubstr("type the sweep's own options again"));
+}
+
+TEST_F(GoOn, APathThatIsNoUtf8IsAskedFor) {
+  for (const Arguments& dataset : {Arguments{"--dataset", "\xff"}, Arguments{"--dataset=\xff"}}) {
+    Arguments planned = {"sweep", "--data", "jpeg"};
+    planned.insert(planned.end(), dataset.begin(), dataset.end());
+    planned.insert(planned.end(), {"-o", "\xfe"});
+    plan_by(planned);
+    EXPECT_THAT(message_of([&] { after({"-o", "r", "--resume"}); }),
+                AllOf(HasSubstr("no UTF-8"), HasSubstr("say the path again: --dataset DIR")));
+    EXPECT_EQ(
+        after({"-o", "r", "--resume", "--dataset", "d"}),
+        (Arguments{"sweep", "--data", "jpeg", "--dataset", "d", "--output", "r", "--resume"}));
+  }
+  plan_by({"sweep", "--config", "\xff", "-o", "r"});
+  EXPECT_THAT(message_of([&] { after({"-o", "r", "--resume"}); }),
               HasSubstr("type the sweep's own options again"));
 }
 

@@ -94,6 +94,14 @@ class Launched(ProgramTest):
         self.assertEqual(first.code, 0, first)
         self.assertEqual([r["cell"]["gpus"] for r in self.ledger()], [1, 1, 2, 2])
 
+    def test_resume_alone_is_refused_by_each(self):
+        self.call(*self.sweep_words(*SHORT))
+        for answer in self.together(["sweep", "-o", self.path("ledger"), "--resume"]):
+            self.assertEqual(answer.code, 2, answer)
+            self.assertIn("--resume: no cells are named", answer.err)
+            self.assertIn("under a launcher, type the sweep's own options", answer.err)
+        self.assertEqual(len(self.ledger()), 1)
+
     @unittest.skipUnless(shutil.which("mpirun"), "no mpirun; apt-get install openmpi-bin")
     def test_by_mpirun_print_one_result(self):
         answer = self.finish(

@@ -97,7 +97,7 @@ class Resuming(ProgramTest):
         self.refused(*alone, names=["holds no plan.json", "options again, and --resume"])
         self.assertEqual(self.ledger(), before)
         shutil.rmtree(self.path("ledger"))
-        self.refused(*alone, names="holds no plan.json")
+        self.assertIn("1 run", self.call(*alone, "--dry-run").out, "a new sweep")
         self.assertFalse(os.path.exists(self.path("ledger")))
         self.run_cell("-o", self.path("ledger"))
         self.refused(*alone, names="holds a `feedrate run`")

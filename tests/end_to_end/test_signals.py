@@ -76,8 +76,19 @@ class Signals(ProgramTest):
         said = r"(?m)^feedrate: interrupted after 1 of 2 runs; go on: feedrate (.*)$"
         found = re.search(said, answer.err)
         self.assertTrue(found, answer)
+        self.assertIn(f"--dataset {self.data}", found[1], "the kept command may name another place")
         again = self.call(*shlex.split(found[1]))
         self.assertIn("1 measured, 0 failed, 1 already there", again.err)
+
+    def test_what_was_forced_is_forced_again(self):
+        self.sweep("--workers", "1", *self.AS_IS)
+        other = ("--workers", "1,2,3", *self.TWO_CELLS[2:], "--seed", "7", "--force-resume")
+        answer = self.stop(
+            SIGNALS[0],
+            self.pause_after(lambda: self.records_so_far() == 2),
+            *self.sweep_words(*other),
+        )
+        self.assertIn("; go on: the same command with --force-resume\n", answer.err)
 
     def test_with_ceilings_that_are_runs_of_their_own(self):
         both = {"data": "synthetic,jpeg", "cell": (*CELL, *self.AS_IS)}
