@@ -21,6 +21,7 @@
 #include "ranks/launch.h"
 #include "storage/container.h"
 #include "storage/tar_shards.h"
+#include "storage/variant_name.h"
 
 namespace feedrate::cli {
 namespace {
@@ -156,15 +157,44 @@ bool names_axis(const plan::AxisValues& chosen, const std::string& axis) {
 }
 
 // Ranks that a launcher has started look each by itself, and all have to find the same.
-std::optional<StoredSize> size_stored_in(const std::filesystem::path& data,
-                                         const std::set<std::string>& kinds) {
+StoredSizeLook look_into(const std::filesystem::path& data, const std::set<std::string>& kinds) {
   const bool is_rank = ranks::launch_of(environment_variable).has_value();
   const std::chrono::seconds patience(is_rank ? 60 : 2);
   const StoredSizeLook look = look_for_stored_size(data, kinds, patience);
   if (is_rank && !look.is_answered)
     throw Error(data.string(), "its storage did not answer within a minute",
                 "see that each rank can read it, or name the size: --image-size");
-  return look.only;
+  return look;
+}
+
+// As only_stored_size(), with what else is known.
+StoredSizeLook look_for_named(const plan::AxisValues& chosen, const std::filesystem::path& data) {
+  const auto of = [&](const char* axis, const char* otherwise) {
+    return names_axis(chosen, axis) ? chosen.at(axis) : std::vector<std::string>{otherwise};
+  };
+  std::set<std::string> kinds;
+  for (const std::string& kind : of("data", "synthetic"))
+    for (const std::string& container : of("container", "files"))
+      if (kind != "synthetic" && kind != "tensor")
+        kinds.insert(container == "files" ? kind : kind + "." + container);
+  return kinds.empty() ? StoredSizeLook{} : look_into(data, kinds);
+}
+
+// All pictures, in class folders or else in tar shards, where the axes say nothing else.
+StoredSizeLook look_for_pictures(plan::AxisValues chosen, const std::filesystem::path& data) {
+  chosen["data"] = {std::string(codec::kAnyPicture)};
+  if (!names_axis(chosen, "container"))
+    chosen["container"] = {std::string(storage::containers().front().name),
+                           std::string(storage::kShardsContainer)};
+  return look_for_named(chosen, data);
+}
+
+// What was typed for a dataset, holds nothing to load and is none of gen's is read as pictures of
+// the user's own: the refusal then says what is wrong with it.
+void read_in_vain(plan::AxisValues& chosen, const std::filesystem::path& data) {
+  if (names_axis(chosen, "data") || !look_for_pictures(chosen, data).is_nothing_of_gens) return;
+  chosen["data"] = {std::string(codec::kAnyPicture)};
+  if (!names_axis(chosen, "image-size")) chosen["image-size"] = {std::string(storage::kMixedSizes)};
 }
 
 // Who names no size, of a dataset that holds only one, means that one; who names no data, of a
@@ -211,12 +241,7 @@ bool names_cells(const session::ExperimentOptions& options) {
 
 AxisDefaults own_folder_axes(const plan::AxisValues& chosen, const std::filesystem::path& data) {
   if (data.empty() || names_axis(chosen, "data")) return {};
-  plan::AxisValues asked = chosen;
-  asked["data"] = {std::string(codec::kAnyPicture)};
-  if (!names_axis(asked, "container"))
-    asked["container"] = {std::string(storage::containers().front().name),
-                          std::string(storage::kShardsContainer)};
-  const auto found = only_stored_size(asked, data);
+  const auto found = look_for_pictures(chosen, data).only;
   if (!found || found->made) return {};
   AxisDefaults own = {{"data", std::string(codec::kAnyPicture)}, {"image-size", found->size}};
   if (found->is_shards) own["container"] = storage::kShardsContainer;
@@ -229,15 +254,7 @@ AxisDefaults own_folder_axes(const session::ExperimentOptions& options) {
 
 std::optional<StoredSize> only_stored_size(const plan::AxisValues& chosen,
                                            const std::filesystem::path& data) {
-  const auto of = [&](const char* axis, const char* otherwise) {
-    return names_axis(chosen, axis) ? chosen.at(axis) : std::vector<std::string>{otherwise};
-  };
-  std::set<std::string> kinds;
-  for (const std::string& kind : of("data", "synthetic"))
-    for (const std::string& container : of("container", "files"))
-      if (kind != "synthetic" && kind != "tensor")
-        kinds.insert(container == "files" ? kind : kind + "." + container);
-  return kinds.empty() ? std::nullopt : size_stored_in(data, kinds);
+  return look_for_named(chosen, data).only;
 }
 
 std::vector<session::CellGroup> cell_groups_of(CLI::App& command,
@@ -259,6 +276,7 @@ std::vector<session::CellGroup> cell_groups_of(CLI::App& command,
     }
     const auto data = table.dataset && !is_typed ? *table.dataset : options.data;
     const std::string filled = fill_in_what_is_stored(chosen, data);
+    if (is_typed) read_in_vain(chosen, data);
     names_data = names_data || chosen.contains("data");
     if (!filled.empty() && !options.quiet && said.insert(filled).second)
       std::fprintf(stderr, "feedrate: %s\n", filled.c_str());

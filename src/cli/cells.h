@@ -18,18 +18,19 @@ bool is_axis(std::string_view name);
 // Whether anything says which cells are meant: a --config or an axis.
 bool names_cells(const session::ExperimentOptions& options);
 
-// What the axes stand for that nothing is said of, where `data` is a folder of the user's own and
-// no kind of data is chosen: all pictures in it, in class folders or else in tar shards. Empty for
-// all others, and where the storage does not answer. Throws as only_stored_size().
+// The values of axes that nobody typed, where `data` is a folder of the user's own and no kind of
+// data is chosen: they name all pictures in it, in class folders or else in tar shards. Empty where
+// it holds none, where `gen` made it, and where its storage does not answer within 2 s. Throws as
+// only_stored_size().
 AxisDefaults own_folder_axes(const plan::AxisValues& chosen, const std::filesystem::path& data);
 // The same of the command line.
 AxisDefaults own_folder_axes(const session::ExperimentOptions& options);
-// What --help says of `data` where that is for own folders alone.
+// For --help: the usual `data` of commands that read a dataset.
 inline constexpr const char* kJpegUnlessOwn = "jpeg; of a folder of your own auto";
 
 // The one size in which the dataset holds the kinds of data that the axes name; nothing where it
-// holds several or none, or its storage does not answer. Throws an Error where a launcher's rank is
-// not answered.
+// holds several or none, or its storage does not answer within 2 s. Throws an Error where a
+// launcher's rank is not answered.
 std::optional<StoredSize> only_stored_size(const plan::AxisValues& chosen,
                                            const std::filesystem::path& data);
 

@@ -1,7 +1,10 @@
 // What the Python package does: figures and tables, comparisons, checks.
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
+#include <ranges>
+#include <set>
 #include <string_view>
 #include <system_error>
 
@@ -12,7 +15,9 @@
 #include "cli/python_report.h"
 #include "codec/codec.h"
 #include "ledger/check_records.h"
+#include "storage/dataset.h"
 #include "storage/image_folder.h"
+#include "storage/variant_name.h"
 
 namespace feedrate::cli {
 namespace {
@@ -38,8 +43,45 @@ bool holds_pictures(const std::filesystem::path& folder) {
   std::error_code error;
   if (std::filesystem::exists(folder / "dataset.json", error)) return true;
   if (std::filesystem::exists(folder / "axes.json", error)) return false;
-  const auto looks_everywhere = [](const std::string&) { return false; };
-  return !storage::find_picture(folder, codec::picture_endings(), looks_everywhere).empty();
+  const auto holds_results = [&](const std::string& below) {
+    std::error_code ignored;
+    return std::filesystem::exists(folder / below / "ledger.jsonl", ignored) ||
+           std::filesystem::exists(folder / below / "axes.json", ignored);
+  };
+  return !storage::find_picture(folder, codec::picture_endings(), holds_results).empty();
+}
+
+// The options of `run` that load what is in it.
+std::string words_to_load(const std::filesystem::path& folder) {
+  const std::string dataset = " --dataset " + shell_word(folder.string());
+  if (!std::filesystem::exists(folder / "dataset.json")) return dataset;
+  const std::vector<std::string> variants = storage::dataset_variants(folder);
+  if (variants.empty()) return dataset;
+  // Plain files, where there are some.
+  const auto in_no_container = [](const std::string& variant) {
+    return storage::variant_name_from(variant).container.empty();
+  };
+  const auto plain = std::ranges::find_if(variants, in_no_container);
+  const auto name = storage::variant_name_from(plain == variants.end() ? variants.front() : *plain);
+  return " --data " + name.format +
+         (name.container.empty() ? "" : " --container " + name.container) + dataset;
+}
+
+// The folders in it that hold a ledger, in name order.
+std::set<std::string> ledgers_below(const std::filesystem::path& folder) {
+  std::set<std::string> names;
+  std::error_code error, ignored;
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error))
+    if (std::filesystem::exists(entry->path() / "ledger.jsonl", ignored))
+      names.insert(entry->path().filename().string());
+  return names;
+}
+
+// "a, b, c ..."
+std::string first_of(const std::set<std::string>& names) {
+  constexpr std::size_t kMost = 3;
+  return listed(std::views::take(names, kMost)) + (names.size() > kMost ? " ..." : "");
 }
 
 [[noreturn]] void refuse_without_ledger(const std::string& folder) {
@@ -48,10 +90,12 @@ bool holds_pictures(const std::filesystem::path& folder) {
     if (const std::string meant = did_you_mean_folder(folder); !meant.empty())
       throw Error(folder, "no such folder", meant);
   if (holds_pictures(folder))
-    throw Error(folder, "holds pictures, not results",
-                "name the folder of a sweep (`sweep -o`), or measure these pictures: `feedrate run "
-                "--data jpeg --dataset " +
-                    quoted + "`");
+    throw Error(
+        folder, "holds pictures, not results",
+        "name the folder of a sweep (`sweep -o`), or measure these pictures: `feedrate run" +
+            words_to_load(folder) + "`");
+  if (const auto below = ledgers_below(folder); !below.empty())
+    throw Error(folder, "holds no ledger.jsonl itself", "name a folder in it: " + first_of(below));
   throw Error(folder, "holds no ledger.jsonl", "measure first: `feedrate sweep -o " + quoted + "`");
 }
 

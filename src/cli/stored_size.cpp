@@ -20,10 +20,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kOwnFolder = "/", kOwnShards = "/shards";
+constexpr std::string_view kOwnFolder = "/", kOwnShards = "/shards", kOwnNothing = "/nothing";
 
 // Of a folder that no `gen` made: kOwnFolder for class folders, kOwnShards for tar shards, else
-// kOwnFolder for pictures; empty where what is asked for is not there.
+// kOwnFolder for pictures; kOwnNothing where what is asked for is not there.
 std::string look_at_own(const fs::path& folder, const std::set<std::string>& kinds) {
   const auto is_of_shards = [](const std::string& kind) {
     return kind.ends_with("." + std::string(storage::kShardsContainer));
@@ -45,13 +45,13 @@ std::string look_at_own(const fs::path& folder, const std::set<std::string>& kin
     has_pictures = has_pictures || is_picture(name);
   }
   if (has_shards && shards_will_do) return std::string(kOwnShards);
-  return has_pictures && folders_will_do ? std::string(kOwnFolder) : "";
+  return std::string(has_pictures && folders_will_do ? kOwnFolder : kOwnNothing);
 }
 
 // The name of the one size's folder; as look_at_own() where no `gen` made the dataset; empty: none.
 std::string look(const fs::path& dataset, const std::set<std::string>& kinds) {
   std::error_code error;
-  if (!fs::is_directory(dataset, error)) return "";
+  if (!fs::is_directory(dataset, error)) return std::string(kOwnNothing);
   if (!fs::exists(dataset / "dataset.json", error)) return look_at_own(dataset, kinds);
   std::string only;
   for (const std::string& kind : kinds) {
@@ -83,13 +83,15 @@ StoredSizeLook look_for_stored_size(const fs::path& dataset, const std::set<std:
   if (!found || found->empty()) return {};
   found->pop_back();
   if (found->empty()) return {.is_answered = true};
+  if (*found == kOwnNothing) return {.is_answered = true, .is_nothing_of_gens = true};
   if (*found == kOwnFolder || *found == kOwnShards)
-    return {true, StoredSize{.size = std::string(storage::kMixedSizes),
-                             .detail = "",
-                             .made = false,
-                             .is_shards = *found == kOwnShards}};
+    return {.is_answered = true,
+            .only = StoredSize{.size = std::string(storage::kMixedSizes),
+                               .detail = "",
+                               .made = false,
+                               .is_shards = *found == kOwnShards}};
   const storage::VariantName name = storage::variant_name_from("/" + *found);
-  return {true, StoredSize{name.size, name.detail}};
+  return {.is_answered = true, .only = StoredSize{name.size, name.detail}};
 }
 
 }  // namespace feedrate::cli

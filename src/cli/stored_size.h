@@ -23,6 +23,7 @@ struct StoredSize {
 struct StoredSizeLook {
   bool is_answered = false;  // in time
   std::optional<StoredSize> only{};
+  bool is_nothing_of_gens = false;  // neither what was asked for is there nor anything of gen's
 };
 StoredSizeLook look_for_stored_size(const std::filesystem::path& dataset,
                                     const std::set<std::string>& kinds,

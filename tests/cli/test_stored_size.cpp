@@ -33,6 +33,7 @@ TEST(StoredSize, IsTheOnlyOneThatThereIs) {
   const cli::StoredSizeLook several = look_at(folder.path());
   EXPECT_TRUE(several.is_answered);
   EXPECT_FALSE(several.only);
+  EXPECT_FALSE(several.is_nothing_of_gens);
 }
 
 TEST(StoredSize, OfAFolderOfOnesOwnIsMixed) {
@@ -47,6 +48,7 @@ TEST(StoredSize, OfPicturesWithoutClassFoldersIsMixedToo) {
   std::filesystem::create_directories(folder.path() / ".git");
   std::ofstream(folder.path() / "notes.txt") << "";
   EXPECT_FALSE(look_at(folder.path()).only);
+  EXPECT_TRUE(look_at(folder.path()).is_nothing_of_gens);
   std::ofstream(folder.path() / "a.JPG") << "";
   EXPECT_EQ(look_at(folder.path()).only,
             (StoredSize{.size = "mixed", .detail = "", .made = false}));
@@ -73,6 +75,7 @@ TEST(StoredSize, OfNoFolderIsNone) {
   const cli::StoredSizeLook none = look_at(folder.path() / "missing");
   EXPECT_TRUE(none.is_answered);
   EXPECT_FALSE(none.only);
+  EXPECT_TRUE(none.is_nothing_of_gens);
 }
 
 }  // namespace

@@ -83,6 +83,17 @@ class BadInput(ProgramTest):
         self.assertNotIn("make it", said, "one remedy")
         unread = [f"--dataset {self.data}", "is not read", "--data jpeg"]
         self.refused("run", "--dataset", self.data, "--device", "emulated:1", names=unread)
+        os.mkdir(self.path("empty"))
+        self.write("texts.zip", "")
+        for dataset, names in (
+            ("empty", "empty: holds no files"),
+            ("texts.zip", "texts.zip: is an archive, no folder; unpack first"),
+            ("s3://bucket/photos", "s3://bucket/photos: is a URL"),
+            ("phots", "phots: no such folder; did you mean photos?"),
+        ):
+            for command in (["run"], ["sweep", "-o", self.path("out")]):
+                words = (*command, "--dataset", dataset, "--device", "emulated:1")
+                self.refused(*words, names=names, code=1)
         self.refused("verify", self.folder, names="holds no files; give the folder", code=1)
         self.write("notes.txt", "")
         said = self.refused("verify", self.folder, names="holds no .jpg or ", code=1)
@@ -183,15 +194,34 @@ class BadInput(ProgramTest):
         os.mkdir(flat)
         shutil.copy(self.a_picture(), os.path.join(flat, "one.jpg"))
         classes = os.path.join(self.data, "jpeg", "48x48")
-        for folder in (self.data, classes, flat):
+        tensors = self.path("tensors")
+        self.call("gen", tensors, "--count", "4", "--classes", "2", "--format", "png", *SMALL)
+        for folder, data in (
+            (self.data, "--data jpeg "),
+            (tensors, "--data png "),
+            (classes, ""),
+            (flat, ""),
+        ):
             for command in ("report", "validate"):
                 said = self.refused(command, folder, names=[folder, "holds pictures"], code=1)
                 self.assertNotIn("sweep -o " + folder, said)
-                self.assertIn(f"feedrate run --data jpeg --dataset {folder}", said)
+                self.assertIn(f"feedrate run {data}--dataset {folder}`", said)
         os.mkdir(self.path("results"))
         said = self.refused("report", "result", names="result: no such folder", code=1)
         self.assertTrue(said.endswith("; did you mean results?"), said)
         self.refused("report", "results", names="sweep -o results", code=1)
+
+    def test_a_folder_of_results_is_no_folder_of_pictures(self):
+        for name in ("r1", "r2"):
+            os.makedirs(self.path("results", name, "report"))
+            shutil.copy(self.a_picture(), self.path("results", name, "report", "figure.jpg"))
+            self.write(f"results/{name}/ledger.jsonl", "")
+        for command in ("report", "validate"):
+            names = "results: holds no ledger.jsonl itself; name a folder in it: r1, r2"
+            self.refused(command, "results", names=names, code=1)
+        os.mkdir(self.path("all"))
+        os.rename(self.path("results"), self.path("all", "results"))
+        self.refused("report", "all", names="all: holds no ledger.jsonl; measure first", code=1)
 
     def a_picture(self):
         folder = os.path.join(self.data, "jpeg", "48x48", "class_000")
