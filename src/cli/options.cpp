@@ -40,7 +40,7 @@ void add_experiment_options(CLI::App& command, session::ExperimentOptions& optio
       ->type_name("DIR");
   command
       .add_option("--samples", options.run.samples,
-                  "read so many samples of a dataset alone, evenly spread over its classes")
+                  "read only N samples, spread evenly over the classes")
       ->type_name("N")
       ->check(CLI::Validator(
           [](std::string& typed) -> std::string {

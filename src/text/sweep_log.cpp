@@ -33,8 +33,8 @@ std::string further(const session::PrecisionOptions& precision) {
 }
 
 // "24 runs (10 cells, 2 ceilings, 2 repetitions), at least 3 min"
-std::string sweep_summary(const std::vector<plan::PlannedRun>& plan, const run::RunLimits& limits,
-                          const session::PrecisionOptions& precision) {
+std::string summary_of_plan(const std::vector<plan::PlannedRun>& plan, const run::RunLimits& limits,
+                            const session::PrecisionOptions& precision) {
   std::set<std::string> cells, ceilings;
   int repetitions = 0;
   for (const plan::PlannedRun& run : plan) {
@@ -101,7 +101,7 @@ void print_plan(const std::vector<plan::PlannedRun>& plan, const std::vector<pla
                 std::string(plan::name_of(plan[i].role)).c_str(),
                 run_label(plan[i].cell, names_devices).c_str());
   }
-  std::printf("%s\n%s%s", sweep_summary(plan, limits, precision).c_str(),
+  std::printf("%s\n%s%s", summary_of_plan(plan, limits, precision).c_str(),
               not_in_pairs(cells).c_str(), emulation_lines(cells).c_str());
 }
 
@@ -133,7 +133,7 @@ void SweepLog::begin(const std::vector<plan::PlannedRun>& plan,
   cells_ = cells;
   if (experiment_.quiet) return;
   std::fprintf(stderr, "%s\n%s%s",
-               sweep_summary(session_.missing(plan), experiment_.run.limits, precision_).c_str(),
+               summary_of_plan(session_.missing(plan), experiment_.run.limits, precision_).c_str(),
                not_in_pairs(cells).c_str(), emulation_lines(cells).c_str());
 }
 

@@ -10,7 +10,7 @@
 #include "session/run_caveats.h"
 #include "session/sweep.h"
 #include "text/shown_run.h"
-#include "text/sweep_end.h"
+#include "text/sweep_summary.h"
 #include "text/sweep_table.h"
 #include "text/time_left.h"
 
@@ -57,7 +57,7 @@ class SweepLog {
   std::size_t number_ = 0;
   std::vector<plan::Cell> cells_;
   session::RunCaveats seen_, before_last_;  // before_last_: without the last run
-  SweepEnd end_;
+  SweepSummary end_;
   TimeLeft time_left_;
 };
 

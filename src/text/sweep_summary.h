@@ -11,7 +11,7 @@
 namespace feedrate::text {
 
 // What a sweep comes to, by its ledger's records.
-class SweepEnd {
+class SweepSummary {
  public:
   // In the ledger's order.
   void add(const nlohmann::ordered_json& record);

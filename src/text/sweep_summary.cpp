@@ -1,4 +1,4 @@
-#include "text/sweep_end.h"
+#include "text/sweep_summary.h"
 
 #include <algorithm>
 #include <iterator>
@@ -28,18 +28,18 @@ std::string end_line(const char* which, const ledger::CellPrecision& known, bool
 
 }  // namespace
 
-void SweepEnd::add(const Json& record) {
+void SweepSummary::add(const Json& record) {
   const ledger::MeasuredRate& rate = rates_.emplace_back(ledger::rate_of(record));
   if (!rate.imgs_per_s) return;
   Run& counts = runs_[{rate.cell_id, rate.repetition, rate.place}];
   if (rate.valid || !counts.valid) counts = {rate.valid, names_of_flags(record)};
 }
 
-std::string SweepEnd::text(const std::vector<plan::Cell>& cells, bool names_devices) const {
+std::string SweepSummary::text(const std::vector<plan::Cell>& cells, bool names_devices) const {
   return best_and_worst(cells, names_devices) + flagged(cells);
 }
 
-SweepEnd::Run SweepEnd::seen_of(const std::string& cell_id) const {
+SweepSummary::Run SweepSummary::seen_of(const std::string& cell_id) const {
   Run all{.valid = true, .flags = {}};
   for (const auto& [key, run] : runs_) {
     if (std::get<0>(key) != cell_id) continue;
@@ -49,13 +49,13 @@ SweepEnd::Run SweepEnd::seen_of(const std::string& cell_id) const {
   return all;
 }
 
-bool SweepEnd::may_be_quoted(const plan::Cell& cell) const {
+bool SweepSummary::may_be_quoted(const plan::Cell& cell) const {
   if (!seen_of(cell.id()).valid) return false;
   return plan::may_be_in_pairs(cell) || seen_of(plan::ceiling_of(cell).id()).valid;
 }
 
-std::string SweepEnd::best_and_worst(const std::vector<plan::Cell>& cells,
-                                     bool names_devices) const {
+std::string SweepSummary::best_and_worst(const std::vector<plan::Cell>& cells,
+                                         bool names_devices) const {
   std::vector<plan::Cell> real;
   std::ranges::copy_if(cells, std::back_inserter(real),
                        [](const plan::Cell& cell) { return !cell.is("data", "synthetic"); });
@@ -73,7 +73,7 @@ std::string SweepEnd::best_and_worst(const std::vector<plan::Cell>& cells,
          end_line("worst: ", *worst, names_devices) + "\n";
 }
 
-std::string SweepEnd::flagged(const std::vector<plan::Cell>& cells) const {
+std::string SweepSummary::flagged(const std::vector<plan::Cell>& cells) const {
   std::size_t count = 0;
   std::map<std::string, int> cells_with;
   for (const plan::Cell& cell : cells) {

@@ -1,4 +1,4 @@
-#include "cli/go_on.h"
+#include "cli/resume_command.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ using ledger::Arguments;
 using testing::AllOf;
 using testing::HasSubstr;
 
-class GoOn : public testing::Test {
+class ResumeCommand : public testing::Test {
  protected:
   // The folder holds a sweep that this command planned, and nothing that it measured.
   void plan_by(const Arguments& command) {
@@ -44,20 +44,20 @@ class GoOn : public testing::Test {
   const TemporaryFolder folder_;
 };
 
-TEST_F(GoOn, TheSameCommandResumes) {
+TEST_F(ResumeCommand, TheSameCommandResumes) {
   plan_by({"sweep", "--data", "jpeg", "--dataset", "d", "-o", "r"});
   const Arguments same = {"sweep", "--data", "jpeg", "--dataset", "d", "-o", "r", "--resume"};
   EXPECT_EQ(after({"-o", "r", "--resume"}), same);
   EXPECT_EQ(after({"--resume", "--output=r"}), same);
 }
 
-TEST_F(GoOn, WhatWasForcedOrTriedOnceIsNotAgain) {
+TEST_F(ResumeCommand, WhatWasForcedOrTriedOnceIsNotAgain) {
   plan_by({"sweep", "--workers", "2", "-o", "r", "--force-resume", "--dry-run"});
   EXPECT_EQ(after({"-o", "r", "--resume"}),
             (Arguments{"sweep", "--workers", "2", "-o", "r", "--resume"}));
 }
 
-TEST_F(GoOn, WhatIsTypedNowCounts) {
+TEST_F(ResumeCommand, WhatIsTypedNowCounts) {
   for (const Arguments& dataset : {Arguments{"--dataset", "d"}, Arguments{"--dataset=d"}}) {
     Arguments planned = {"sweep", "--workers", "1", "2"};
     planned.insert(planned.end(), dataset.begin(), dataset.end());
@@ -69,14 +69,14 @@ TEST_F(GoOn, WhatIsTypedNowCounts) {
   }
 }
 
-TEST_F(GoOn, ConditionsThatAreTypedNowTakeThePlaceOfAll) {
+TEST_F(ResumeCommand, ConditionsThatAreTypedNowTakeThePlaceOfAll) {
   plan_by({"sweep", "--workers", "1,2", "--where", "workers=1", "--where", "gpus=1", "-o", "r"});
   EXPECT_EQ(after({"-o", "r", "--resume", "--where", "workers=1", "--where", "gpus=2"}),
             (Arguments{"sweep", "--workers", "1,2", "-o", "r", "--where", "workers=1", "--where",
                        "gpus=2", "--resume"}));
 }
 
-TEST_F(GoOn, ASweepThatNamedNoCellsGoesOnAsItIs) {
+TEST_F(ResumeCommand, ASweepThatNamedNoCellsGoesOnAsItIs) {
   plan_by({"sweep", "-o", "r"});
   EXPECT_EQ(after({"-o", "r", "--resume"}), Arguments{});
   plan_by({"sweep", "--seed", "7", "-o", "r"});
@@ -85,13 +85,13 @@ TEST_F(GoOn, ASweepThatNamedNoCellsGoesOnAsItIs) {
   EXPECT_EQ(after({"--seed", "7", "-o", "r", "--resume"}), Arguments{}) << "no more than once";
 }
 
-TEST_F(GoOn, AFolderWithoutASweepBeginsTheOneThatIsTyped) {
+TEST_F(ResumeCommand, AFolderWithoutASweepBeginsTheOneThatIsTyped) {
   EXPECT_EQ(after({"-o", "r", "--resume"}), Arguments{});
   std::ofstream(folder_.path() / "ledger.jsonl") << "";
   EXPECT_EQ(after({"-o", "r", "--seed", "7", "--resume"}), Arguments{});
 }
 
-TEST_F(GoOn, AFolderThatDoesNotSayItIsRefused) {
+TEST_F(ResumeCommand, AFolderThatDoesNotSayItIsRefused) {
   std::ofstream(folder_.path() / "ledger.jsonl") << least_record(0) << "\n";
   const auto refusal = [&](const Arguments& typed) { return message_of([&] { after(typed); }); };
   const Arguments alone = {"-o", "r", "--resume"};
@@ -100,10 +100,10 @@ TEST_F(GoOn, AFolderThatDoesNotSayItIsRefused) {
   std::ofstream(folder_.path() / "plan.json") << "no JSON";
   EXPECT_THAT(refusal(alone), HasSubstr("holds no plan.json"));
   plan_by({"run", "--data", "jpeg"});
-  EXPECT_THAT(refusal(alone), HasSubstr("holds a `feedrate run`, which `sweep` does not"));
+  EXPECT_THAT(refusal(alone), HasSubstr("holds a `feedrate run`, which `sweep` cannot resume"));
 }
 
-TEST_F(GoOn, PathsThatWereLeftOutAreAskedFor) {
+TEST_F(ResumeCommand, PathsThatWereLeftOutAreAskedFor) {
   plan_by({"sweep", "--anonymize", "--data", "jpeg", "--dataset", "DATASET", "-o", "OUTPUT"});
   EXPECT_THAT(message_of([&] { after({"-o", "r", "--resume"}); }), HasSubstr("--dataset DIR"));
   EXPECT_EQ(after({"-o", "r", "--resume", "--dataset", "d"}),
@@ -114,7 +114,7 @@ TEST_F(GoOn, PathsThatWereLeftOutAreAskedFor) {
               HasSubstr("type the sweep's own options again"));
 }
 
-TEST_F(GoOn, APathThatIsNoUtf8IsAskedFor) {
+TEST_F(ResumeCommand, APathThatIsNoUtf8IsAskedFor) {
   for (const Arguments& dataset : {Arguments{"--dataset", "\xff"}, Arguments{"--dataset=\xff"}}) {
     Arguments planned = {"sweep", "--data", "jpeg"};
     planned.insert(planned.end(), dataset.begin(), dataset.end());

@@ -1,4 +1,4 @@
-#include "text/sweep_end.h"
+#include "text/sweep_summary.h"
 
 #include <gtest/gtest.h>
 
@@ -37,12 +37,12 @@ Json raising(Json record, const std::string& name, const std::string& severity) 
 
 std::string end_of(const std::vector<Json>& records,
                    const std::vector<plan::Cell>& cells = paired_cells()) {
-  text::SweepEnd end;
+  text::SweepSummary end;
   for (const Json& record : records) end.add(record);
   return end.text(cells, /*names_devices=*/false);
 }
 
-TEST(SweepEnd, NamesTheBestAndTheWorstCell) {
+TEST(SweepSummary, NamesTheBestAndTheWorstCell) {
   EXPECT_EQ(end_of({share_record(0, 0, 0.25), share_record(1, 0, 0.5), share_record(2, 0, 0.9),
                     share_record(0, 1, 0.36), share_record(1, 1, 0.5), share_record(2, 1, 0.9)}),
             "best:  90.0 % of its ceiling: " + paired_cells()[2].label() +
@@ -50,7 +50,7 @@ TEST(SweepEnd, NamesTheBestAndTheWorstCell) {
       << "geometric means over repetitions, as the report's";
 }
 
-TEST(SweepEnd, WhatMustNotBeQuotedIsNeither) {
+TEST(SweepSummary, WhatMustNotBeQuotedIsNeither) {
   const auto best = raising(share_record(2, 0, 0.9), "short_window", "serious");
   EXPECT_EQ(end_of({share_record(0, 0, 0.25), share_record(1, 0, 0.5), best}),
             "best:  50.0 % of its ceiling: " + paired_cells()[1].label() +
@@ -61,7 +61,7 @@ TEST(SweepEnd, WhatMustNotBeQuotedIsNeither) {
       << "one cell alone is neither";
 }
 
-TEST(SweepEnd, WhatWasMeasuredAgainCounts) {
+TEST(SweepSummary, WhatWasMeasuredAgainCounts) {
   const auto bad = raising(share_record(0, 0, 0.1), "stopped", "serious");
   EXPECT_EQ(end_of({bad, share_record(0, 0, 0.4), share_record(1, 0, 0.5), bad}),
             "best:  50.0 % of its ceiling: " + paired_cells()[1].label() +
@@ -69,7 +69,7 @@ TEST(SweepEnd, WhatWasMeasuredAgainCounts) {
                 "\nworst: 40.0 % of its ceiling: " + paired_cells()[0].label() + "\n");
 }
 
-TEST(SweepEnd, CountsTheCellsOfEachFlag) {
+TEST(SweepSummary, CountsTheCellsOfEachFlag) {
   const auto stolen = [](int cell, int repetition) {
     return raising(share_record(cell, repetition, 0.5), "cpu_steal", "warning");
   };
@@ -79,7 +79,7 @@ TEST(SweepEnd, CountsTheCellsOfEachFlag) {
   EXPECT_TRUE(text.ends_with("flags: in 2 of 3 cells: cpu_steal in 2, unsteady in 1\n")) << text;
 }
 
-TEST(SweepEnd, ACellIsAsFitAsTheCeilingsAroundIt) {
+TEST(SweepSummary, ACellIsAsFitAsTheCeilingsAroundIt) {
   const auto cells = plan::expand({{"device", {"emulated:1000"}},
                                    {"data", {"jpeg"}},
                                    {"workers", {"1", "2"}},
@@ -95,7 +95,7 @@ TEST(SweepEnd, ACellIsAsFitAsTheCeilingsAroundIt) {
   EXPECT_EQ(end_of(unfit, cells), "");
 }
 
-TEST(SweepEnd, OfCeilingsAndOfNothingSaysNothing) {
+TEST(SweepSummary, OfCeilingsAndOfNothingSaysNothing) {
   EXPECT_EQ(end_of({}), "");
   const auto cells = plan::expand({{"device", {"emulated:1000"}}, {"gpus", {"1", "2"}}});
   EXPECT_EQ(end_of({rate_record(cells[0], 0, 10), rate_record(cells[1], 0, 20)}, cells), "");

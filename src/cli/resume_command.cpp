@@ -1,4 +1,4 @@
-#include "cli/go_on.h"
+#include "cli/resume_command.h"
 
 #include <unistd.h>
 
@@ -30,7 +30,7 @@ bool is_name_of(const CLI::Option& option, const std::string& word) {
 }
 
 // That, or with the value in it: "--output=DIR", "-oDIR".
-bool names(const std::string& word, const CLI::Option& option) {
+bool is_option_word(const std::string& word, const CLI::Option& option) {
   const auto begins = [&](const std::string& begin) { return word.starts_with(begin); };
   const auto with_value = [&](const std::string& name) { return begins("--" + name + "="); };
   const auto joined = [&](const std::string& name) { return begins("-" + name); };
@@ -38,13 +38,13 @@ bool names(const std::string& word, const CLI::Option& option) {
          (takes_value(option) && std::ranges::any_of(option.get_snames(), joined));
 }
 
-bool has(const Arguments& words, const CLI::Option& option) {
-  return std::ranges::any_of(words, [&](const auto& word) { return names(word, option); });
+bool gives_option(const Arguments& words, const CLI::Option& option) {
+  return std::ranges::any_of(words, [&](const auto& word) { return is_option_word(word, option); });
 }
 
 // Whether the words give the option this value, and once.
-bool has(const Arguments& words, const CLI::Option& option, const std::string& value) {
-  const auto of_it = [&](const std::string& word) { return names(word, option); };
+bool gives_option(const Arguments& words, const CLI::Option& option, const std::string& value) {
+  const auto of_it = [&](const std::string& word) { return is_option_word(word, option); };
   const auto found = std::ranges::find_if(words, of_it);
   if (found == words.end() || std::ranges::count_if(words, of_it) > 1) return false;
   return is_name_of(option, *found) ? found + 1 != words.end() && found[1] == value
@@ -52,9 +52,9 @@ bool has(const Arguments& words, const CLI::Option& option, const std::string& v
 }
 
 // An axis may have several values behind it.
-void take_out(Arguments& words, const CLI::Option& option) {
+void remove_option(Arguments& words, const CLI::Option& option) {
   for (auto word = words.begin(); word != words.end();) {
-    if (!names(*word, option)) {
+    if (!is_option_word(*word, option)) {
       ++word;
       continue;
     }
@@ -66,22 +66,22 @@ void take_out(Arguments& words, const CLI::Option& option) {
 }
 
 // What was typed now counts; what says the same stays where it is, and the command as it was.
-void lay_over(Arguments& words, const CLI::Option& option) {
-  for (const CLI::Option* other : option.get_excludes()) take_out(words, *other);
+void override_option(Arguments& words, const CLI::Option& option) {
+  for (const CLI::Option* other : option.get_excludes()) remove_option(words, *other);
   const std::string name = "--" + option.get_lnames().front();
   const std::vector<std::string>& values = option.results();
   if (!takes_value(option)) {
-    if (!has(words, option)) words.push_back(name);
-  } else if (values.size() != 1 || !has(words, option, values.front())) {
-    take_out(words, option);
+    if (!gives_option(words, option)) words.push_back(name);
+  } else if (values.size() != 1 || !gives_option(words, option, values.front())) {
+    remove_option(words, option);
     for (const std::string& value : values) words.insert(words.end(), {name, value});
   }
 }
 
 // Whether the words have options that were not typed.
-bool say_more(const Arguments& words, const CLI::App& typed) {
+bool has_untyped_options(const Arguments& words, const CLI::App& typed) {
   return std::ranges::any_of(typed.get_options(), [&](const CLI::Option* option) {
-    return option->count() == 0 && has(words, *option);
+    return option->count() == 0 && gives_option(words, *option);
   });
 }
 
@@ -105,8 +105,8 @@ void check_paths_are_known(const Arguments& words, const std::filesystem::path& 
   const bool is_dataset =
       lost->starts_with("--dataset=") || (lost != words.begin() && lost[-1] == "--dataset");
   throw UsageError(folder.string(),
-                   is_no_utf8(*lost) ? "keeps no path that is no UTF-8"
-                                     : "keeps no paths (--anonymize), nor that of what it read",
+                   is_no_utf8(*lost) ? "has a path that is no UTF-8, and was not kept"
+                                     : "has no paths, because of --anonymize",
                    is_dataset ? "say the path again: --dataset DIR"
                               : "type the sweep's own options again, and --resume");
 }
@@ -121,16 +121,16 @@ Arguments command_to_go_on(const CLI::App& typed, const std::filesystem::path& f
   const bool is_new = ledger.records.empty() && !std::filesystem::exists(folder / "plan.json");
   if (words.empty() && is_new) return {};
   if (words.empty())
-    throw UsageError(folder.string(), "holds no plan.json that says which sweep goes on",
+    throw UsageError(folder.string(), "holds no plan.json that names the sweep to resume",
                      "type the sweep's own options again, and --resume");
   if (words.front() != "sweep")
     throw UsageError(folder.string(),
-                     "holds a `feedrate " + words.front() + "`, which `sweep` does not go on with",
+                     "holds a `feedrate " + words.front() + "`, which `sweep` cannot resume",
                      "choose another folder: -o DIR");
   for (const CLI::Option* option : typed.get_options())
-    if (option->count() > 0) lay_over(words, *option);
+    if (option->count() > 0) override_option(words, *option);
   check_paths_are_known(words, folder);
-  return say_more(words, typed) ? words : Arguments{};
+  return has_untyped_options(words, typed) ? words : Arguments{};
 }
 
 void become(Arguments words) {
