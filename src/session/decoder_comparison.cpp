@@ -36,12 +36,12 @@ run::RunOptions short_run(run::RunOptions options) {
 // The flags that make its rate one that must not be shown: "noisy_neighbour, short_window".
 std::string spoilt_by(const run::CellResult& result, const run::RunOptions& options,
                       const std::vector<std::string>& differences) {
-  const judge::FlagFacts facts{.result = result,
-                               .options = options,
-                               .opening_imgs_per_s = std::nullopt,
-                               .ceiling = std::nullopt,
-                               .first_page_cache = std::nullopt,
-                               .differences = differences};
+  judge::FlagFacts facts{.result = result,
+                         .options = options,
+                         .opening_imgs_per_s = std::nullopt,
+                         .ceiling = std::nullopt,
+                         .first_page_cache = std::nullopt,
+                         .differences = differences};
   std::string names;
   for (const judge::Flag& flag : judge::flags_of(facts)) {
     if (flag.severity != judge::Severity::serious && !judge::is_noise(flag.name)) continue;
