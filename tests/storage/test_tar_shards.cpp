@@ -269,8 +269,8 @@ TEST_F(TarShards, WhatIsNoTarIsRefused) {
                 "byte 1024 is no tar header, or a damaged one: its checksum is wrong; copy or make "
                 "it again");
   shard_refused(std::string(600, 'x'), "byte 0 is no tar header");
-  shard_refused("", "holds no .jpg or .jpeg; use another --data");
-  shard_refused(kEnd, "holds no .jpg or .jpeg");
+  shard_refused("", "is empty; copy or make it again, or take it out of the folder");
+  shard_refused(kEnd, "holds no .jpg or .jpeg; use another --data");
   shard_refused(member("1.png", "one") + kEnd, "holds no .jpg or .jpeg");
   std::string size = header("1.jpg", 0);
   put(size, 124, "\xff"s + std::string(11, '\xff')), add_sum(size);

@@ -43,7 +43,7 @@ TEST(DiagnosisText, WhatNobodyMeasuredHasNoNumber) {
 }
 
 TEST(DiagnosisText, SaysWhichDecoderWasMeasured) {
-  EXPECT_THAT(printed({}), HasSubstr("decoder: feedrate's own, which skips what lies outside"));
+  EXPECT_THAT(printed({}), HasSubstr("decoder: feedrate's own for common files, skipping what lies"));
 }
 
 TEST(DiagnosisText, OnePairIsNoLikelihood) {
