@@ -58,7 +58,8 @@ class WaysToRead(ProgramTest):
         """The second only where a run is long enough for two more windows beside it."""
         words = ("run", "--data", "jpeg", "--dataset", self.data, *CELL)
         words += ("--warmup-seconds", "0.05", "--min-seconds", "2")
-        own = r"(?m)^  decoder    feedrate's own for common files, skipping what lies outside the crop$"
+        own = r"(?m)^  decoder    feedrate's own for common files, skipping what lies outside "
+        own += "the crop$"
         alone = (
             r"(?m)^  loader     alone on this machine, 2 s each: [\d,.]+ img/s with libjpeg-turbo "
             r"and a whole decode; [\d,.]+ img/s with --decoder auto$"

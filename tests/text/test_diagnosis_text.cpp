@@ -43,7 +43,8 @@ TEST(DiagnosisText, WhatNobodyMeasuredHasNoNumber) {
 }
 
 TEST(DiagnosisText, SaysWhichDecoderWasMeasured) {
-  EXPECT_THAT(printed({}), HasSubstr("decoder: feedrate's own for common files, skipping what lies"));
+  EXPECT_THAT(printed({}),
+              HasSubstr("decoder: feedrate's own for common files, skipping what lies"));
 }
 
 TEST(DiagnosisText, OnePairIsNoLikelihood) {
