@@ -94,7 +94,7 @@ class BadInput(ProgramTest):
             for command in (["run"], ["sweep", "-o", self.path("out")]):
                 words = (*command, "--dataset", dataset, "--device", "emulated:1")
                 self.refused(*words, names=names, code=1)
-        self.refused("verify", self.folder, names="holds no files; give the folder", code=1)
+        self.refused("verify", "empty", names="empty: holds no files; give the folder", code=1)
         self.write("notes.txt", "")
         said = self.refused("verify", self.folder, names="holds no .jpg or ", code=1)
         self.assertEqual(said.count(".png "), 1, "of png and png0")
