@@ -73,9 +73,12 @@ Finding finding_of(std::vector<Suspect> suspects, Suspect left) {
   return finding;
 }
 
-// Delays may tell nothing, and yet the ladder tells enough.
-void set_compute_bound(Finding& finding) {
-  finding.names = {"compute"};
+// Delays may tell nothing, and yet the ladder tells enough. Averaging gradients is part of the
+// ceiling, too.
+void set_compute_bound(Finding& finding, const std::vector<Suspect>& suspects) {
+  const auto device = std::ranges::find(suspects, "device", &Suspect::resource);
+  const bool is_known = device != suspects.end();
+  finding.names = is_known ? device->names : std::vector<std::string>{"compute"};
   finding.resources = {"device"};
   finding.clear = true;
   finding.confidence.reset();
@@ -242,7 +245,7 @@ Diagnosis diagnosis_of(const Evidence& e) {
     d.finding = finding_of(suspects, beyond_delays(suspects, e, d));
     const double share = e.share_of_ceiling();
     if (!d.finding.clear && share >= kNothingToGain && !e.is_impossible()) {
-      set_compute_bound(d.finding);
+      set_compute_bound(d.finding, suspects);
     } else {
       if (!let_both_outvote(d.finding, e, d, witness)) witness.slopes = named_by_slopes(d.finding);
     }

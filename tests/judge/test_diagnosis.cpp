@@ -297,6 +297,9 @@ TEST(Diagnosis, WhereTheCeilingIsReachedIntervalsNeedNotTell) {
   EXPECT_TRUE(f.clear);
   EXPECT_FALSE(f.confidence);
   EXPECT_EQ(f.witness.slopes, "");
+  for (auto& round : made_up.evidence.rounds) round.all_reduce_share = 0.75;
+  EXPECT_THAT(made_up.diagnosis().finding.names, ElementsAre("all-reduce"))
+      << "of the ceiling, too";
 }
 
 // One that surely binds, and one that may.
