@@ -60,10 +60,13 @@ void check_output(const SweepCommand& command) {
 
 // `sweep -o DIR --resume` alone goes on as what the folder's sweep was. Returns where that had no
 // other options either.
-void go_on(const CLI::App& app, const SweepCommand& command) {
+void go_on(const CLI::App& app, const SweepCommand& command, bool is_launched) {
   check_output(command);
   const ledger::Arguments words = command_to_go_on(app, command.experiment.output);
   if (words.empty()) return;
+  if (is_launched)
+    throw UsageError("--resume", "no cells are named, and each rank must know them",
+                     "under a launcher, type the sweep's own options");
   if (!command.experiment.quiet)
     std::fprintf(stderr, "feedrate: going on: %s\n", ledger::shell_line(words).c_str());
   become(words);
@@ -74,12 +77,7 @@ int sweep(CLI::App& app, SweepCommand& command) {
   const run::RunOptions& run = experiment.run;
   const bool is_named = names_cells(experiment);  // before a launcher's ranks name --gpus
   const auto launch = session::find_launch(experiment);
-  if (command.resumes() && !is_named) {
-    if (launch)
-      throw UsageError("--resume", "no cells are named, and each rank must know them",
-                       "under a launcher, type the sweep's own options");
-    go_on(app, command);
-  }
+  if (command.resumes() && !is_named) go_on(app, command, launch.has_value());
   const std::vector<plan::Cell> cells = cells_of(app, experiment);
   const bool is_precise = command.precision.is_asked();
   if (command.repetitions == 0) command.repetitions = is_precise ? plan::Precision{}.pilot : 1;

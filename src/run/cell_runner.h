@@ -81,7 +81,7 @@ class CellRunner {
   device::AcceleratorRegistry& registry_;
   const std::unique_ptr<CellRanks> ranks_;
   Datasets datasets_;
-  bool trains_ = false;                                 // one of the checked cells, a network
+  bool trains_ = false;                                 // whether a checked cell trains a network
   std::map<std::string, plan::CellSettings> settings_;  // by cell_id
   const std::shared_ptr<Qualifier> qualifier_;
 };

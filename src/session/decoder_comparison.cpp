@@ -24,7 +24,7 @@ std::optional<plan::Cell> loader_of(const plan::Cell& cell, const std::string& d
 run::RunOptions short_run(run::RunOptions options) {
   options.limits = {.warmup_seconds = 0.3,
                     .max_warmup_seconds = 1,
-                    .min_steps = 4,
+                    .min_steps = 10,
                     .min_seconds = kComparedSeconds,
                     .max_seconds = 2 * kComparedSeconds,
                     .stall_seconds = options.limits.stall_seconds};

@@ -318,7 +318,7 @@ DatasetVariant list_tar_shards(const fs::path& folder, std::span<const std::stri
   variant.made[kLeftOut] = left_out.text();
   if (note) {
     note(escaped((folder / barren.front()).string()) + ": holds no " + either_of(suffixes) +
-         (barren.size() > 1 ? ", and so do " + std::to_string(barren.size() - 1) + " others" : ""));
+         (barren.size() > 1 ? ", like " + std::to_string(barren.size() - 1) + " more" : ""));
   }
   return variant;
 }

@@ -205,7 +205,7 @@ TEST_F(TarShards, OneWithoutSamplesIsLeftOutAndNamed) {
     EXPECT_EQ(storage::first_sample_in(variant, 1).path, "y/3.jpg");
     EXPECT_EQ(variant.made.at(storage::kLeftOut), "3 (3 shards without pictures)");
     EXPECT_THAT(notes_,
-                ElementsAre(HasSubstr("mine/a.tar: holds no .jpg or .jpeg, and so do 2 others")));
+                ElementsAre(HasSubstr("mine/a.tar: holds no .jpg or .jpeg, like 2 more")));
   }
   for (const char* name : {"b.tar", "d.tar"}) fs::remove(root() / name);
   refused("mine: holds no .jpg or .jpeg in any of its 3 shards; use another --data");
