@@ -180,8 +180,10 @@ StoredSizeLook look_for_named(const plan::AxisValues& chosen, const std::filesys
   return kinds.empty() ? StoredSizeLook{} : look_into(data, kinds);
 }
 
-// All pictures, in class folders or else in tar shards, where the axes say nothing else.
-StoredSizeLook look_for_pictures(plan::AxisValues chosen, const std::filesystem::path& data) {
+// For all pictures, in class folders or else in tar shards. Where the axes name data, nothing is
+// looked for.
+StoredSizeLook look_for_own(plan::AxisValues chosen, const std::filesystem::path& data) {
+  if (names_axis(chosen, "data")) return {};
   chosen["data"] = {std::string(codec::kAnyPicture)};
   if (!names_axis(chosen, "container"))
     chosen["container"] = {std::string(storage::containers().front().name),
@@ -189,25 +191,30 @@ StoredSizeLook look_for_pictures(plan::AxisValues chosen, const std::filesystem:
   return look_for_named(chosen, data);
 }
 
-// What was typed for a dataset, holds nothing to load and is none of gen's is read as pictures of
-// the user's own: the refusal then says what is wrong with it.
-void read_in_vain(plan::AxisValues& chosen, const std::filesystem::path& data) {
-  if (names_axis(chosen, "data") || !look_for_pictures(chosen, data).is_nothing_of_gens) return;
+// Lets a dataset that holds nothing to load be read as the user's own pictures: the refusal then
+// says what is wrong with it.
+void read_in_vain(plan::AxisValues& chosen) {
   chosen["data"] = {std::string(codec::kAnyPicture)};
   if (!names_axis(chosen, "image-size")) chosen["image-size"] = {std::string(storage::kMixedSizes)};
 }
 
-// Who names no size, of a dataset that holds only one, means that one; who names no data, of a
-// folder of the user's own, all pictures in it. Returns what was filled in, for the user; empty:
-// nothing.
-std::string fill_in_what_is_stored(plan::AxisValues& chosen, const std::filesystem::path& data) {
+AxisDefaults own_axes_of(const StoredSizeLook& look) {
+  if (!look.only || look.only->made) return {};
+  AxisDefaults own = {{"data", std::string(codec::kAnyPicture)}, {"image-size", look.only->size}};
+  if (look.only->is_shards) own["container"] = storage::kShardsContainer;
+  return own;
+}
+
+// Without a size, the only one of the dataset is meant; without data, all pictures of a folder of
+// the user's own, which `own` names. Returns what was filled in, for the user; empty: nothing.
+std::string fill_in_what_is_stored(plan::AxisValues& chosen, const std::filesystem::path& data,
+                                   const AxisDefaults& own) {
   std::string filled;
   const auto fill = [&](const std::string& axis, const std::string& value) {
     if (value.empty() || names_axis(chosen, axis)) return;
     chosen[axis] = {value};
     filled += (filled.empty() ? "--" : " --") + axis + " " + value;
   };
-  const AxisDefaults own = own_folder_axes(chosen, data);
   for (const auto& [axis, value] : own) fill(axis, value);
   bool is_made = own.empty();
   if (!data.empty() && !names_axis(chosen, "image-size")) {
@@ -239,17 +246,9 @@ bool names_cells(const session::ExperimentOptions& options) {
   return !options.config.empty() || std::ranges::any_of(options.axes, typed);
 }
 
-AxisDefaults own_folder_axes(const plan::AxisValues& chosen, const std::filesystem::path& data) {
-  if (data.empty() || names_axis(chosen, "data")) return {};
-  const auto found = look_for_pictures(chosen, data).only;
-  if (!found || found->made) return {};
-  AxisDefaults own = {{"data", std::string(codec::kAnyPicture)}, {"image-size", found->size}};
-  if (found->is_shards) own["container"] = storage::kShardsContainer;
-  return own;
-}
-
 AxisDefaults own_folder_axes(const session::ExperimentOptions& options) {
-  return own_folder_axes({options.axes.begin(), options.axes.end()}, options.data);
+  if (options.data.empty()) return {};
+  return own_axes_of(look_for_own({options.axes.begin(), options.axes.end()}, options.data));
 }
 
 std::optional<StoredSize> only_stored_size(const plan::AxisValues& chosen,
@@ -275,8 +274,10 @@ std::vector<session::CellGroup> cell_groups_of(CLI::App& command,
       if (!values.empty()) chosen[axis] = values;
     }
     const auto data = table.dataset && !is_typed ? *table.dataset : options.data;
-    const std::string filled = fill_in_what_is_stored(chosen, data);
-    if (is_typed) read_in_vain(chosen, data);
+    StoredSizeLook look;
+    if (is_typed || !data.empty()) look = look_for_own(chosen, data);
+    const std::string filled = fill_in_what_is_stored(chosen, data, own_axes_of(look));
+    if (is_typed && look.is_nothing_of_gens) read_in_vain(chosen);
     names_data = names_data || chosen.contains("data");
     if (!filled.empty() && !options.quiet && said.insert(filled).second)
       std::fprintf(stderr, "feedrate: %s\n", filled.c_str());

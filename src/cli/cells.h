@@ -18,12 +18,10 @@ bool is_axis(std::string_view name);
 // Whether anything says which cells are meant: a --config or an axis.
 bool names_cells(const session::ExperimentOptions& options);
 
-// The values of axes that nobody typed, where `data` is a folder of the user's own and no kind of
-// data is chosen: they name all pictures in it, in class folders or else in tar shards. Empty where
+// The values of axes that nobody typed, where the dataset is a folder of the user's own and no kind
+// of data is chosen: they name all pictures in it, as a folder or else as tar shards. Empty where
 // it holds none, where `gen` made it, and where its storage does not answer within 2 s. Throws as
 // only_stored_size().
-AxisDefaults own_folder_axes(const plan::AxisValues& chosen, const std::filesystem::path& data);
-// The same of the command line.
 AxisDefaults own_folder_axes(const session::ExperimentOptions& options);
 // For --help: the usual `data` of commands that read a dataset.
 inline constexpr const char* kJpegUnlessOwn = "jpeg; of a folder of your own auto";
