@@ -10,6 +10,7 @@
 #include "codec/checks.h"
 #include "codec/opencv_module.h"
 #include "codec/scratch.h"
+#include "codec/whole_picture.h"
 
 namespace feedrate::codec {
 namespace {
@@ -27,6 +28,7 @@ DecodeByOpencv* opencv_module() {
   return decode;
 }
 
+// Its window is always the whole picture, at its own size: for WholePictureDecoder.
 class OpencvDecoder : public Decoder {
  public:
   // `header` says how large a picture is, before OpenCV allocates anything.
@@ -36,17 +38,15 @@ class OpencvDecoder : public Decoder {
   PixelSize open(std::span<const std::byte> encoded, std::string_view name) override {
     name_ = name;
     encoded_ = encoded;
-    size_ = {};
     size_ = header_->open(encoded, name);
     return size_;
   }
 
-  DecodedWindow decode(const Rect& window, int /*reduction*/) override {
-    check_window(window, size_, name_);
-    const PixelSize size = std::exchange(size_, {});  // once per open(), even if decode() fails
-    grow(pixels_, 3 * static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height));
-    if (!decode_(encoded_, size, pixels_.data())) refuse_picture(name_, "OpenCV cannot decode it");
-    return DecodedWindow(window_of(packed_view(pixels_.data(), size), window));
+  DecodedWindow decode(const Rect& /*window*/, int /*reduction*/) override {
+    grow(pixels_,
+         3 * static_cast<std::size_t>(size_.width) * static_cast<std::size_t>(size_.height));
+    if (!decode_(encoded_, size_, pixels_.data())) refuse_picture(name_, "OpenCV cannot decode it");
+    return DecodedWindow(packed_view(pixels_.data(), size_));
   }
 
  private:
@@ -54,7 +54,7 @@ class OpencvDecoder : public Decoder {
   std::unique_ptr<Decoder> header_;
   std::string name_;
   std::span<const std::byte> encoded_;
-  PixelSize size_;  // of the open picture; empty when there is none
+  PixelSize size_;
   Scratch pixels_;
 };
 
@@ -69,8 +69,8 @@ void check_opencv() { opencv_module(); }
 
 std::unique_ptr<Decoder> make_opencv_decoder(const Format& format) {
   // The library's decoder looks at a header alone; ours compares a PNG's checksums as well.
-  return std::make_unique<OpencvDecoder>(format.make_library_decoder ? format.make_library_decoder()
-                                                                     : format.make_decoder());
+  auto header = format.make_library_decoder ? format.make_library_decoder() : format.make_decoder();
+  return std::make_unique<WholePictureDecoder>(std::make_unique<OpencvDecoder>(std::move(header)));
 }
 
 }  // namespace feedrate::codec
