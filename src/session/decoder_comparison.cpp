@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <stdexcept>
 #include <string>
 
+#include "base/text.h"
 #include "codec/any_picture.h"
 #include "judge/flags.h"
 #include "run/measurement.h"
@@ -42,12 +44,11 @@ std::string spoilt_by(const run::CellResult& result, const run::RunOptions& opti
                          .ceiling = std::nullopt,
                          .first_page_cache = std::nullopt,
                          .differences = differences};
-  std::string names;
-  for (const judge::Flag& flag : judge::flags_of(facts)) {
-    if (flag.severity != judge::Severity::serious && !judge::is_noise(flag.name)) continue;
-    names += (names.empty() ? "" : ", ") + std::string(flag.name);
-  }
-  return names;
+  std::set<std::string> names;
+  for (const judge::Flag& flag : judge::flags_of(facts))
+    if (flag.severity == judge::Severity::serious || judge::is_noise(flag.name))
+      names.insert(flag.name);
+  return listed(names);
 }
 
 // Nothing: interrupted, or not all files lay in memory. Throws where it failed or was spoilt.

@@ -43,7 +43,6 @@ Session::Session(const ExperimentOptions& options, const std::vector<plan::Cell>
                  const std::optional<ranks::Launch>& launch, Watcher& watcher)
     : options_(options),
       watcher_(watcher),
-      is_launched_(launch.has_value()),
       ranks_(open_ranks(launch, cells, options.run, watcher, token())),
       qualifier_(std::make_shared<run::Qualifier>(watcher.qualify_hooks())) {}
 

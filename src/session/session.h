@@ -32,8 +32,8 @@ class Session {
 
   // Whether all ranks are there; not if a signal came while they were waited for.
   bool ready() const { return ranks_ != nullptr; }
-  // Whether a launcher has started its ranks.
-  bool is_launched() const { return is_launched_; }
+  // Whether a launcher has started its ranks. Of one that is ready().
+  bool is_launched() const { return ranks_->size() != 0; }
   const ExperimentOptions& options() const { return options_; }
   Watcher& watcher() const { return watcher_; }
   std::stop_token token() const { return signals_.token(); }
@@ -104,7 +104,6 @@ class Session {
 
   const ExperimentOptions& options_;
   Watcher& watcher_;
-  const bool is_launched_;
   const SignalWatcher signals_;  // before any other thread
   const std::unique_ptr<ranks::RankProcesses> ranks_;
   device::AcceleratorRegistry registry_;
