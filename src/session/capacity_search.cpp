@@ -14,10 +14,10 @@
 #include "run/probe_cell_data.h"
 #include "run/window.h"
 #include "session/ladder_cells.h"
+#include "session/search_runs.h"
 #include "session/search_windows.h"
 #include "session/session.h"
 #include "session/signals.h"
-#include "session/sweep.h"
 #include "storage/dataset.h"
 #include "storage/memory_copy.h"
 
@@ -25,6 +25,7 @@ namespace feedrate::session {
 namespace {
 
 constexpr std::size_t kMostRuns = 40;  // of noise that never lets the search end
+constexpr const char* kFromMemory = "from memory";
 
 // The share of the time in which the GPUs computed, see kLeastUtilisation. `imgs_per_s`: of all
 // GPUs; `step_ms`: how long the window's steps compute on average.
@@ -64,7 +65,6 @@ class CapacitySearch {
   CapacitySearch(Session& session, const SearchedCell& searched, std::size_t samples,
                  const SearchOptions& options)
       : session_(session),
-        watcher_(session.watcher()),
         searched_(searched),
         samples_(samples),
         options_(options),
@@ -73,13 +73,11 @@ class CapacitySearch {
 
   // False: interrupted. Throws the line of a run that failed.
   bool search(const plan::Cell& cell, judge::GpuSearch& search, const std::string& title) {
-    title_ = title, search_ = &search, cell_ = cell, failed_.clear(), runs_ = 0;
-    auto first = next();
-    if (first.empty()) return true;
-    const SweepOutcome outcome = run_sweep(session_, first, hooks(), /*stop_at_failure=*/true);
-    watcher_.shows_nothing();
-    if (!failed_.empty()) throw std::runtime_error(failed_);
-    return !outcome.interrupted;
+    title_ = title, search_ = &search, cell_ = cell, runs_ = 0;
+    const SearchRuns runs{.next = [this] { return next(); },
+                          .label = [this] { return title_ + ", " + counted_gpus(gpus_); },
+                          .add = [this](const ledger::Record& record) { return add(record); }};
+    return runs.measure(session_, windows_);
   }
 
   const Readings& readings() const { return readings_; }
@@ -95,7 +93,8 @@ class CapacitySearch {
       try {
         check_cold_pass(searched_, samples_, *gpus, session_.options().run.limits);
         session_.check(plan);
-        ++planned_;
+        gpus_ = *gpus;
+        ++planned_, ++runs_;
         return plan;
       } catch (const Error& error) {
         if (search_->runs().empty() || *gpus <= search_->runs().rbegin()->first) throw;
@@ -109,47 +108,29 @@ class CapacitySearch {
     const double seen = std::max(options_.imgs_per_s, most_imgs_per_s(readings_));
     return windows_.longest_s(cell, seen, searched_.step_s);
   }
-  SweepHooks hooks() {
-    return {
-        .started =
-            [this](const plan::PlannedRun& run, std::size_t, std::size_t, std::optional<double>) {
-              label_ = title_ + ", " + counted_gpus(std::stoi(run.cell["gpus"].value()));
-              watcher_.shows(label_ + ": preparing");
-            },
-        .progress = [this](const run::RunProgress& p) { watcher_.shows(label_, p); },
-        .finished = [this](const ledger::Record& record,
-                           const nlohmann::ordered_json&) { finish(record); },
-        .more = [this] { return next(); }};
-  }
-  void finish(const ledger::Record& record) {
-    watcher_.shows_nothing();
+  std::string add(const ledger::Record& record) {
     const run::CellResult& result = record.result;
-    ++runs_;
-    if (result.status == run::Status::failed) failed_ = result.error;
-    if (!result.measurement) return;
-    if (const std::string why = windows_.why_again(record); !why.empty())
-      return watcher_.logs(label_ + ": " + why);
-    seen_.add(record, counted_gpus(result.settings.gpus));
+    seen_.add(record, counted_gpus(gpus_));
     const judge::GpusRun run = gpus_run(result, searched_.device);
-    search_->add(result.settings.gpus, run);
-    readings_[result.settings.gpus].push_back(reading_of(result));
-    watcher_.logs(label_ + ": " + thousands(run::sustained_rate(*result.measurement)) +
-                  format(" img/s, utilisation %.1f %%", 100 * run.utilisation));
+    search_->add(gpus_, run);
+    readings_[gpus_].push_back(reading_of(result));
+    return thousands(run::sustained_rate(*result.measurement)) +
+           format(" img/s, utilisation %.1f %%", 100 * run.utilisation);
   }
 
   Session& session_;
-  Watcher& watcher_;
   const SearchedCell& searched_;
   const std::size_t samples_;
   const SearchOptions& options_;
   SearchWindows windows_;
   const std::size_t most_runs_;
-  std::string title_, label_, failed_, limit_;
+  std::string title_, limit_;
   judge::GpuSearch* search_ = nullptr;
   plan::Cell cell_;
   Readings readings_;
   RunCaveats seen_{kCorrectedFlag};
   std::size_t runs_ = 0;
+  int gpus_ = 0;     // of the run under way
   int planned_ = 0;  // of all searches: each run has a seed of its own
 };
 
@@ -183,17 +164,6 @@ plan::Cell cell_in_memory(const SearchedCell& searched, int gpus) {
                                  {"page-cache", "as-is"}});
 }
 
-// Memory gives no less than the storage did.
-run::RunLimits memory_limits(const SearchedCell& searched, const run::RunLimits& limits,
-                             const Found& found, const SearchOptions& options) {
-  const double seen = std::max(options.imgs_per_s, most_imgs_per_s(found.readings));
-  const int images = searched.settings.batch_size * found.search.runs().rbegin()->first;
-  run::RunLimits longer = short_limits(limits);
-  longer.max_seconds =
-      longest_window_s(longer, expected_step_s(images, seen, searched.step_s), options);
-  return longer;
-}
-
 // Throws a std::runtime_error of one line.
 ClientLimit feed_from_memory(const SearchedCell& searched, const ExperimentOptions& experiment,
                              const Found& found, const SearchOptions& options, Watcher& watcher) {
@@ -204,28 +174,31 @@ ClientLimit feed_from_memory(const SearchedCell& searched, const ExperimentOptio
     return {.seen = {}, .interrupted = code};
   ExperimentOptions from_memory = experiment;
   from_memory.data = from_memory.run.data = copy.data();
-  from_memory.run.limits = memory_limits(searched, experiment.run.limits, found, options);
+  from_memory.run.limits = short_limits(experiment.run.limits);
   if (!experiment.output.empty()) from_memory.output /= kClientFolder;
   const plan::Cell there = cell_in_memory(searched, gpus);
   Session session(from_memory, {there}, std::nullopt, watcher);
-  std::vector<plan::PlannedRun> plan;
-  for (int i = 0; i < options.repetitions; ++i) plan.push_back({there, plan::Role::cell, i});
-  session.check(plan);
-  session.open_ledger(plan, /*resume=*/false);
+  session.check({{there, plan::Role::cell, 0}});
+  session.open_ledger({}, /*resume=*/false);
   ClientLimit limit{.samples = copy.samples(), .seen = RunCaveats{kCorrectedFlag}};
-  std::string failed;
-  const SweepHooks hooks{
-      .progress = [&](const run::RunProgress& p) { watcher.shows("from memory", p); },
-      .finished =
-          [&](const ledger::Record& record, const nlohmann::ordered_json&) {
-            failed = record.result.error;
-            limit.seen.add(record, "from memory");
-            if (record.result.measurement) limit.runs.push_back(reading_of(record.result));
+  // Memory gives no less than the storage did.
+  const double least = std::max(options.imgs_per_s, most_imgs_per_s(found.readings));
+  SearchWindows windows(from_memory.run.limits, options);
+  const SearchRuns runs{
+      .next = [&]() -> std::vector<plan::PlannedRun> {
+        if (static_cast<int>(limit.runs.size()) >= options.repetitions) return {};
+        return {{.cell = there,
+                 .repetition = windows.runs_of(there),
+                 .max_seconds = windows.longest_s(there, least, searched.step_s)}};
+      },
+      .label = [] { return std::string(kFromMemory); },
+      .add =
+          [&](const ledger::Record& record) {
+            limit.seen.add(record, kFromMemory);
+            limit.runs.push_back(reading_of(record.result));
+            return thousands(limit.runs.back().imgs_per_s) + " img/s";
           }};
-  const SweepOutcome outcome = run_sweep(session, plan, hooks, /*stop_at_failure=*/true);
-  watcher.shows_nothing();
-  if (!failed.empty()) throw Error("from memory", failed, "leave it out: --no-client");
-  if (outcome.interrupted) limit.interrupted = session.exit_code(1);
+  if (!runs.measure(session, windows)) limit.interrupted = session.exit_code(1);
   return limit;
 }
 

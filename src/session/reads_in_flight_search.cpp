@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -10,9 +9,9 @@
 #include "measure/affinity.h"
 #include "measure/control_group.h"
 #include "session/ladder_cells.h"
+#include "session/search_runs.h"
 #include "session/search_windows.h"
 #include "session/session.h"
-#include "session/sweep.h"
 
 namespace feedrate::session {
 namespace {
@@ -82,25 +81,18 @@ class ClientRuns {
              const run::RunLimits& limits, const SearchOptions& options,
              const judge::InFlightSearch::Limits& reads)
       : session_(session),
-        watcher_(session.watcher()),
         searched_(searched),
         samples_(samples),
         limits_(limits),
         windows_(session.options().run.limits, options),
         search_(reads) {}
 
-  // Throws the Error of a run that failed.
+  // Throws the line of a run that failed.
   void run() {
-    const auto first = next();
-    const SweepHooks hooks{
-        .progress = [this](const run::RunProgress& p) { watcher_.shows(label(), p); },
-        .finished = [this](const ledger::Record& record,
-                           const nlohmann::ordered_json&) { finish(record); },
-        .more = [this] { return next(); }};
-    const SweepOutcome outcome = run_sweep(session_, first, hooks, /*stop_at_failure=*/true);
-    watcher_.shows_nothing();
-    if (!failed_.empty()) throw std::runtime_error(failed_);
-    if (outcome.interrupted) found_.interrupted = session_.exit_code(1);
+    const SearchRuns runs{.next = [this] { return next(); },
+                          .label = [this] { return label(); },
+                          .add = [this](const ledger::Record& record) { return add(record); }};
+    if (!runs.measure(session_, windows_)) found_.interrupted = session_.exit_code(1);
   }
 
   ReadsFound found() const {
@@ -136,26 +128,18 @@ class ClientRuns {
     return {};
   }
   std::string label() const { return "reads in flight, " + reads_text(now_); }
-  void finish(const ledger::Record& record) {
-    watcher_.shows_nothing();
-    const run::CellResult& result = record.result;
-    if (result.status == run::Status::failed) failed_ = result.error;
-    if (!result.measurement) return;
-    const run::Measurement& m = *result.measurement;
-    if (const std::string why = windows_.why_again(record); !why.empty())
-      return watcher_.logs(label() + ": " + why);
-    const auto median_ns = m.latencies.percentile_ns(0.5);
+  std::string add(const ledger::Record& record) {
+    const auto median_ns = record.result.measurement->latencies.percentile_ns(0.5);
     if (found_.readings.empty() && median_ns)
       found_.first_read_ms = 1e-6 * static_cast<double>(*median_ns);
     found_.seen.add(record, label());
-    const Reading reading = reading_of(result);
+    const Reading reading = reading_of(record.result);
     search_.add(now_, reading.imgs_per_s);
     found_.readings[now_].push_back(reading);
-    watcher_.logs(label() + ": " + thousands(reading.imgs_per_s) + " img/s");
+    return thousands(reading.imgs_per_s) + " img/s";
   }
 
   Session& session_;
-  Watcher& watcher_;
   const SearchedCell& searched_;
   const std::size_t samples_;
   const run::RunLimits& limits_;
@@ -163,7 +147,6 @@ class ClientRuns {
   judge::InFlightSearch search_;
   judge::LoaderReads now_;
   ReadsFound found_{.seen = RunCaveats{"short_window", kCorrectedFlag}};
-  std::string failed_;
   int planned_ = 0;
 };
 

@@ -86,24 +86,35 @@ class Capacity(ProgramTest):
         without = [r for r in self.ledger("out") if r["cell"]["host-cpu-ms"] == "0"]
         self.assertEqual([r["cell"]["gpus"] for r in without], [2, 2])
 
-    def test_a_run_that_stood_still_is_measured_again(self):
+    def stopped_once(self, ledger, records, *words):
+        """Of each record of the ledger whether its run was stopped, where that happened in the
+        run after the first `records`."""
         process = self.start(
             *("capacity", "--dataset", self.data, *WARM, "--decoder", "raw-read", *READS),
-            *("--device", "emulated:200", "--host-cpu-ms", "0", "--most-gpus", "2", "--no-client"),
+            *("--device", "emulated:200", "--host-cpu-ms", "0", *words),
             *("--warmup-seconds", "0.05", "--max-warmup-seconds", "0.1", "--min-seconds", "2"),
-            *("--repetitions", "1", "-o", self.path("out")),
+            *("-o", self.path("out")),
             start_new_session=True,
         )
-        self.until(process, lambda: self.records_so_far("out") >= 1)
-        time.sleep(1.2)  # in the window of two GPUs
+        self.until(process, lambda: self.records_so_far(ledger) >= records)
+        time.sleep(1.2)  # in the next window
         os.killpg(process.pid, signal.SIGSTOP)
         time.sleep(0.5)
         os.killpg(process.pid, signal.SIGCONT)
         answer = self.finish(process)
         self.assertEqual(answer.code, 0, answer)
-        self.assertNotIn("DO NOT QUOTE", answer.out)
-        stopped = ["stopped" in {f["name"] for f in r["flags"]} for r in self.ledger("out")]
+        self.assertNotRegex(answer.out, r"DO NOT QUOTE: .*\bstopped\b")
+        return ["stopped" in {f["name"] for f in r["flags"]} for r in self.ledger(ledger)]
+
+    def test_a_run_that_stood_still_is_measured_again(self):
+        stopped = self.stopped_once(
+            *("out", 1, "--most-gpus", "2", "--no-client", "--repetitions", "1")
+        )
         self.assertEqual(stopped, [False, True, False])
+
+    def test_a_run_from_memory_that_stood_still_is_measured_again(self):
+        stopped = self.stopped_once(*("out/client", 0, "--most-gpus", "1", "--repetitions", "2"))
+        self.assertEqual(stopped, [True, False, False])
 
     def test_windows_are_as_long_as_usual_where_steps_are_quick(self):
         """A second more than 22 steps; or what was typed."""
