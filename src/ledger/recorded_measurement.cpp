@@ -285,16 +285,24 @@ std::optional<judge::Ceiling> ceiling_from(const Json& record) {
                         has_flag(record, judge::kUnfitCeilingFlag) ? "it is flagged" : ""};
 }
 
-judge::Ceiling as_ceiling(const Json& record) {
+std::vector<judge::Flag> flags_from(const Json& record) {
   std::vector<judge::Flag> flags;
   for (const Json& flag : record.value("flags", Json::array())) {
-    if (flag.at("severity") == name_of(judge::Severity::serious))
-      flags.push_back({.name = flag.at("name"), .severity = judge::Severity::serious});
+    const std::string name = flag.at("name");
+    flags.push_back({.name = name,
+                     .severity = judge::severity_named(flag.at("severity").get<std::string>())
+                                     .value_or(judge::usual_severity(name)),
+                     .reason = flag.value("reason", ""),
+                     .remedy = flag.value("remedy", "")});
   }
+  return flags;
+}
+
+judge::Ceiling as_ceiling(const Json& record) {
   return {record.at("imgs_per_s"),
           record.contains("device_rate") ? device_rate_from(record.at("device_rate"))
                                          : run::DeviceRate{},
-          judge::serious_names(flags),
+          judge::serious_names(flags_from(record)),
           record.value("device", Json::object()).value("kernels_xxh3", "")};
 }
 

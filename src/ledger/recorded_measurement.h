@@ -1,7 +1,9 @@
 #pragma once
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <vector>
 
+#include "judge/flags.h"
 #include "judge/verdict.h"
 #include "run/cell_runner.h"
 
@@ -20,6 +22,9 @@ std::optional<judge::Ceiling> ceiling_from(const nlohmann::ordered_json& record)
 // The ceiling that a ceiling's own record is to its cells. Older records have no rate of the device
 // alone.
 judge::Ceiling as_ceiling(const nlohmann::ordered_json& record);
+
+// A record's flags, without their figures, which it does not hold.
+std::vector<judge::Flag> flags_from(const nlohmann::ordered_json& record);
 
 // The page cache when the cell's first repetition began; nothing for that one.
 std::optional<run::PageCache> first_page_cache_from(const nlohmann::ordered_json& record);

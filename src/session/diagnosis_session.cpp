@@ -35,7 +35,7 @@ DiagnosisAnswer diagnosis_from(const std::filesystem::path& ledger,
   auto [of, evidence, surroundings, records] = evidence_from(ledger, where);
   const judge::Diagnosis diagnosis = judge::diagnosis_of(evidence);
   of.advice = advice_for(of.cell, evidence, diagnosis, surroundings);
-  add_tried(records, of.cell, of.advice, static_cast<int>(evidence.rounds.size()));
+  add_tried(records, of.cell, of.advice, static_cast<int>(evidence.rounds.size()), of.seen);
   return {std::move(of), std::move(evidence), diagnosis};
 }
 
@@ -222,11 +222,12 @@ bool DiagnosisSession::answer(bool is_tried) {
   const judge::Diagnosis diagnosis = judge::diagnosis_of(evidence_);
   std::vector<judge::Remedy> advice = advice_for(cell_, evidence_, diagnosis, surroundings());
   const double rounds_s = before_s_ + seconds();
-  const Tried tried = is_tried ? try_advice(advice) : Tried::all;
+  ledger::SeenInRounds seen = live_.seen();
+  const Tried tried = is_tried ? try_advice(advice, seen) : Tried::all;
   const DiagnosisAnswer found{.of = {.cell = cell_,
                                      .device = head_.device,
                                      .seconds = rounds_s,
-                                     .seen = live_.seen(),
+                                     .seen = seen,
                                      .advice = advice},
                               .evidence = evidence_,
                               .diagnosis = diagnosis};
@@ -236,10 +237,10 @@ bool DiagnosisSession::answer(bool is_tried) {
 }
 
 // Whatever fails here, the diagnosis is there to be printed.
-Tried DiagnosisSession::try_advice(std::vector<judge::Remedy>& advice) {
+Tried DiagnosisSession::try_advice(std::vector<judge::Remedy>& advice, ledger::SeenInRounds& seen) {
   try {
     const Tried tried = try_out(session_, cell_, advice, static_cast<int>(evidence_.rounds.size()),
-                                session_.options().run.seed);
+                                session_.options().run.seed, seen);
     if (tried == Tried::interrupted) watcher_.warns("interrupted");
     return tried;
   } catch (const std::exception& error) {

@@ -66,7 +66,7 @@ class DiagnosisSession {
   void keep();
   judge::DataAndMemory surroundings() const;
   bool answer(bool is_tried);
-  Tried try_advice(std::vector<judge::Remedy>& advice);
+  Tried try_advice(std::vector<judge::Remedy>& advice, ledger::SeenInRounds& seen);
   bool write(const nlohmann::ordered_json& json) const;
 
   const DiagnosisOrder order_;

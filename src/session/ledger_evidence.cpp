@@ -15,6 +15,7 @@
 #include "session/delay_plan.h"
 #include "session/ladder_cells.h"
 #include "session/run_evidence.h"
+#include "session/told_flags.h"
 
 namespace feedrate::session {
 namespace {
@@ -84,15 +85,28 @@ plan::Cell only_cell(const std::filesystem::path& file, const std::vector<Json>&
       "choose one: --where AXIS=VALUE");
 }
 
+std::string why_left_out(const std::vector<Json>& records, const plan::Cell& cell) {
+  for (const Json& record : records)
+    if (record.at("cell_id") == cell.id() && is_measured(record) && !record.value("valid", true))
+      return "what this ledger has of it must not be quoted: " +
+             judge::serious_names(ledger::flags_from(record));
+  return "not in this ledger";
+}
+
+// Of a round's runs, by their rungs.
+using FlagsOfRuns = std::vector<std::pair<LadderRung, std::vector<judge::Flag>>>;
+
 void read_rungs(const std::vector<Json>& records, const LadderCells& ladder,
                 LedgerEvidence& found) {
   std::map<std::string, LadderRung> rungs;
   for (const auto& [rung, cell] : ladder) rungs[cell.id()] = rung;
   std::map<int, judge::RoundEvidence> rounds;  // by repetition
+  std::map<int, FlagsOfRuns> flags;            // the same
   for (const Json& record : records) {
     const auto rung = rungs.find(record.at("cell_id"));
     if (rung == rungs.end() || !is_measured(record) || !record.value("valid", true)) continue;
     judge::RoundEvidence& round = rounds[record.at("repetition")];
+    flags[record.at("repetition")].emplace_back(rung->second, ledger::flags_from(record));
     const bool is_own = rung->second == own_rung(found.of.cell);
     const run::Measurement m = ledger::measurement_from(record);
     add_run(m, rung->second, round);
@@ -106,12 +120,16 @@ void read_rungs(const std::vector<Json>& records, const LadderCells& ladder,
       found.surroundings.bytes_per_sample = dataset.value("mean_bytes", 0.0);
     }
   }
-  for (auto& [repetition, round] : rounds)
-    if (round.rates.contains(own_rung(found.of.cell))) found.evidence.rounds.push_back(round);
+  for (auto& [repetition, round] : rounds) {
+    if (!round.rates.contains(own_rung(found.of.cell))) continue;
+    found.evidence.rounds.push_back(round);
+    for (const auto& [rung, of_run] : flags[repetition])
+      add_told_flags(of_run, name_of(rung), found.of.seen);
+  }
   for (const auto& [rung, cell] : ladder) {
     const bool is_there = std::ranges::any_of(
         found.evidence.rounds, [&](const auto& round) { return round.rates.contains(rung); });
-    if (!is_there) found.of.seen.left_out.emplace(rung, "not in this ledger");
+    if (!is_there) found.of.seen.left_out.emplace(rung, why_left_out(records, cell));
   }
 }
 

@@ -14,25 +14,12 @@
 #include "session/ledger_evidence.h"
 #include "session/live_runs.h"
 #include "session/run_evidence.h"
+#include "session/told_flags.h"
 
 namespace feedrate::session {
 namespace {
 
 using judge::LadderRung;
-
-// Flags that say that something else used the machine, or changed it, or spoilt what is read.
-constexpr std::string_view kOfTheMachine[] = {"noisy_neighbour", "storage_shared",  "cpu_steal",
-                                              "cpu_quota",       "memory_pressure", "clock_changed",
-                                              "straggler",       "ceiling_exceeded"};
-// A serious flag counts as well, but for those of what is made up for: by the rounds, where runs
-// are short, and by taking what was drawn from a queue off the rate.
-constexpr std::string_view kMadeUpFor[] = {"short_window", "queue_not_at_rest"};
-
-bool is_told(const judge::Flag& flag) {
-  const auto is_its_name = [&](std::string_view name) { return flag.name == name; };
-  if (std::ranges::any_of(kOfTheMachine, is_its_name)) return true;
-  return flag.severity == judge::Severity::serious && std::ranges::none_of(kMadeUpFor, is_its_name);
-}
 
 std::size_t steps_of_block(const run::BlockPlan& blocks) {
   return static_cast<std::size_t>(blocks.least_steps) + run::kSettlingSteps;
@@ -165,7 +152,7 @@ void LiveRounds::add(LadderRung rung, const ledger::Record& record) {
   const run::CellResult& result = record.result;
   if (result.status == run::Status::interrupted) return;
   before_last_ = seen_;
-  add_flags(record.flags, name_of(rung));
+  add_told_flags(record.flags, name_of(rung), seen_);
   if (result.status == run::Status::failed) {
     const std::string why = session_.cleaned(result.error);
     if (is_needed(rung)) {
@@ -181,18 +168,6 @@ void LiveRounds::add(LadderRung rung, const ledger::Record& record) {
   ran_();
 }
 
-// `of`: which run.
-void LiveRounds::add_flags(const std::vector<judge::Flag>& flags, std::string_view of) {
-  ++seen_.runs;
-  std::vector<judge::Flag> told;
-  for (const judge::Flag& flag : flags) {
-    if (!is_told(flag)) continue;
-    told.push_back(flag);
-    told.back().reason += " (" + std::string(of) + ")";
-  }
-  judge::add_run(seen_.flags, told);
-}
-
 // No ledger has a record of them.
 void LiveRounds::judge_blocks(const run::CellResult& result) {
   judge::FlagFacts facts{.result = result,
@@ -201,7 +176,7 @@ void LiveRounds::judge_blocks(const run::CellResult& result) {
                          .ceiling = std::nullopt,
                          .first_page_cache = std::nullopt,
                          .differences = session_.differences()};
-  add_flags(judge::flags_of(facts), "blocks");
+  add_told_flags(judge::flags_of(facts), "blocks", seen_);
 }
 
 // Where each of the cell's reads is the storage's, one at random like the extra ones, and samples

@@ -49,7 +49,6 @@ class LiveRounds {
                      const std::string& title);
   void add_from_ledger(const std::map<std::string, judge::LadderRung>& rungs);  // by cell_id
   void add(judge::LadderRung rung, const ledger::Record& record);
-  void add_flags(const std::vector<judge::Flag>& flags, std::string_view of);
   void judge_blocks(const run::CellResult& result);
   void add_measured(judge::LadderRung rung, const run::Measurement& m,
                     std::vector<judge::Capacity> capacities);

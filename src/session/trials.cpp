@@ -13,19 +13,24 @@
 #include "session/ladder_cells.h"
 #include "session/ledger_evidence.h"
 #include "session/live_runs.h"
+#include "session/told_flags.h"
 
 namespace feedrate::session {
 namespace {
 
 constexpr int kTries = 3;  // rounds
 
+struct TriedRun {
+  double imgs_per_s = 0;
+  std::vector<judge::Flag> flags;
+};
 // A cell to try, for the remedy of this number.
 struct Trial {
   plan::Cell cell;
   std::size_t remedy = 0;
-  std::optional<int> workers;   // of a search for W*
-  std::map<int, double> rates;  // images/s, by round: of a run that was spoilt, the next one's
-  std::string failure;          // of its last run that failed
+  std::optional<int> workers;    // of a search for W*
+  std::map<int, TriedRun> runs;  // by round: of a run that was spoilt, the next one
+  std::string failure;           // of its last run that failed
 };
 
 std::vector<std::map<std::string, std::string>> variants_of(const judge::Remedy& remedy) {
@@ -83,19 +88,25 @@ void add_tried_before(const std::vector<nlohmann::ordered_json>& records, int fi
     const int round = record.value("repetition", -1);
     const bool is_of_trials = round >= first_round && round < first_round + kTries;
     if (trial == trials.end() || record.at("status") != "ok" || !is_of_trials) continue;
-    trial->second.rates.emplace(round, run::sustained_rate(ledger::measurement_from(record)));
+    trial->second.runs.try_emplace(round,
+                                   TriedRun{run::sustained_rate(ledger::measurement_from(record)),
+                                            ledger::flags_from(record)});
   }
 }
 
-void set_what_they_reached(const Trials& trials, std::vector<judge::Remedy>& advice) {
+void set_what_they_reached(const Trials& trials, std::vector<judge::Remedy>& advice,
+                           ledger::SeenInRounds& seen) {
   for (const auto& [id, trial] : trials) {
     judge::Remedy& remedy = advice[trial.remedy];
-    if (trial.rates.empty()) {
+    if (trial.runs.empty()) {
       if (!trial.failure.empty()) set_not_tried(remedy, trial.workers, trial.failure);
       continue;
     }
     std::vector<double> rates;
-    for (const auto& [round, one] : trial.rates) rates.push_back(one);
+    for (const auto& [round, run] : trial.runs) {
+      rates.push_back(run.imgs_per_s);
+      add_told_flags(run.flags, "tried: " + remedy.name, seen);
+    }
     const measure::Estimate rate =
         measure::estimate_of_rates(rates, plan::bound_of(plan::settings_of(trial.cell)));
     if (trial.workers) remedy.by_workers[*trial.workers] = rate;
@@ -115,7 +126,7 @@ std::vector<judge::Remedy> advice_for(const plan::Cell& cell, const judge::Evide
 }
 
 Tried try_out(Session& session, const plan::Cell& cell, std::vector<judge::Remedy>& advice,
-              int first_round, std::uint64_t seed) {
+              int first_round, std::uint64_t seed, ledger::SeenInRounds& seen) {
   Trials trials = trials_of(cell, advice);
   leave_out_refused(session, trials, advice);
   const LiveRuns runs{
@@ -125,7 +136,7 @@ Tried try_out(Session& session, const plan::Cell& cell, std::vector<judge::Remed
           [&](const ledger::Record& record) {
             Trial& trial = trials.at(record.context.run.cell.id());
             if (const auto& m = record.result.measurement) {
-              trial.rates[record.context.run.repetition] = run::sustained_rate(*m);
+              trial.runs[record.context.run.repetition] = {run::sustained_rate(*m), record.flags};
             } else {
               trial.failure = session.cleaned(record.result.error);
             }
@@ -140,17 +151,17 @@ Tried try_out(Session& session, const plan::Cell& cell, std::vector<judge::Remed
     if (!runs.measure(session, plan)) return Tried::interrupted;
   }
   if (session.ledger()) add_tried_before(session.ledger()->records(), first_round, trials);
-  set_what_they_reached(trials, advice);
+  set_what_they_reached(trials, advice, seen);
   const bool have_all =
-      std::ranges::none_of(trials, [](const auto& trial) { return trial.second.rates.empty(); });
+      std::ranges::none_of(trials, [](const auto& trial) { return trial.second.runs.empty(); });
   return have_all ? Tried::all : Tried::not_all;
 }
 
 void add_tried(const std::vector<nlohmann::ordered_json>& records, const plan::Cell& cell,
-               std::vector<judge::Remedy>& advice, int first_round) {
+               std::vector<judge::Remedy>& advice, int first_round, ledger::SeenInRounds& seen) {
   Trials trials = trials_of(cell, advice);
   add_tried_before(records, first_round, trials);
-  set_what_they_reached(trials, advice);
+  set_what_they_reached(trials, advice, seen);
 }
 
 }  // namespace feedrate::session

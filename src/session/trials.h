@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "judge/advice.h"
+#include "ledger/rounds_file.h"
 #include "plan/cell.h"
 #include "session/session.h"
 
@@ -17,11 +18,12 @@ std::vector<judge::Remedy> advice_for(const plan::Cell& cell, const judge::Evide
 // How far the advice was tried: `not_all`: the runs of a remedy failed.
 enum class Tried { all, not_all, interrupted };
 // Measures the cells of the remedies in some rounds, from `first_round` on, each round in an order
-// of its own that `seed` draws; sets what they reached, or why not.
+// of its own that `seed` draws; sets what they reached, or why not. Adds what is told of the runs
+// that this rests on to `seen`.
 Tried try_out(Session& session, const plan::Cell& cell, std::vector<judge::Remedy>& advice,
-              int first_round, std::uint64_t seed);
-// Sets what they reached when it was tried, as the records of that ledger have it.
+              int first_round, std::uint64_t seed, ledger::SeenInRounds& seen);
+// Does the same with what they reached when it was tried, as the records of that ledger have it.
 void add_tried(const std::vector<nlohmann::ordered_json>& records, const plan::Cell& cell,
-               std::vector<judge::Remedy>& advice, int first_round);
+               std::vector<judge::Remedy>& advice, int first_round, ledger::SeenInRounds& seen);
 
 }  // namespace feedrate::session

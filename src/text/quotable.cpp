@@ -20,8 +20,9 @@ std::string serious_text(const judge::RaisedFlag& raised, int runs) {
 }
 
 std::string noise_of(const judge::RaisedFlag& raised, int runs) {
-  return raised.flag.name + in_runs(raised, runs) + (runs > 1 ? ", up to " : " ") +
-         percent(raised.flag.figure);
+  const std::string text = raised.flag.name + in_runs(raised, runs);
+  if (raised.flag.figure <= 0) return text;  // a record of a ledger does not hold it
+  return text + (runs > 1 ? ", up to " : " ") + percent(raised.flag.figure);
 }
 
 }  // namespace

@@ -56,6 +56,7 @@ LOSS = {"step", "from", "to", "lost_imgs_per_s", "lost_share", "ms_per_step"}
 SLOPE = {"place", "kind", "delay_ms", "extra_reads", "withheld", "pairs", "slope", "binds"}
 CAPACITY = {"resource", "imgs_per_s", "utilisation", "largest_stage", "largest_share"}
 REMEDY = {"remedy", "options", "why", "predicted", "measured", "by_workers", "not_tried"}
+STOPPED = {"name": "stopped", "severity": "serious", "reason": "for 12 s", "remedy": "wait"}
 NUMBER, RANGE = r"([\d,]+)", r"(?:[\d,]+ to [\d,]+|-)"
 
 
@@ -286,10 +287,12 @@ class Advice(DiagnoseTest):
 
         records = records_of(folder)
         self.assertEqual(records[: len(before)], before)
-        tried = [r for r in records[len(before) :] if r["cell"]["workers"] == int(told[3])]
-        self.assertGreaterEqual(len(tried), 3)
-        self.assertEqual({r["status"] for r in tried}, {"ok"})
-        self.assertLessEqual(advice["measured"]["mean"], max(r["imgs_per_s"] for r in tried) + 1)
+        tried_runs = [r for r in records[len(before) :] if r["cell"]["workers"] == int(told[3])]
+        self.assertGreaterEqual(len(tried_runs), 3)
+        self.assertEqual({r["status"] for r in tried_runs}, {"ok"})
+        self.assertLessEqual(
+            advice["measured"]["mean"], max(r["imgs_per_s"] for r in tried_runs) + 1
+        )
 
         again = self.one_line(self.call("diagnose", "--from", folder, "--json"))
         tried = {remedy["remedy"]: remedy for remedy in again["advice"]}["more workers"]
@@ -300,6 +303,16 @@ class Advice(DiagnoseTest):
         self.assertTrue(tensors, answer)
         self.assertIn("tensor-uint8", tensors[1], "the folder holds pictures alone")
         self.call("validate", folder)
+
+        of_rounds = json.loads(rounds[0])["seen"]["runs"]
+        self.assertGreaterEqual(found["runs"], of_rounds + len(tried_runs), "those count as well")
+        tried_runs[-1]["flags"].append(STOPPED)
+        self.write("out/ledger.jsonl", "".join(json.dumps(r) + "\n" for r in records))
+        shown = unwrapped(self.call("diagnose", "--from", folder).out)
+        self.assertRegex(
+            shown,
+            r"^DO NOT QUOTE: .*stopped in 1 of \d+ runs \(for 12 s \(tried: more workers\)\)",
+        )
 
     def test_a_signal_says_that_it_was_interrupted(self):
         _, folder = self.decode_is_slow()
@@ -558,6 +571,25 @@ class BadInput(DiagnoseTest):
         self.assertRegex(found["verdict"]["sentence"], "^perhaps decode: ")
         for remedy in found["advice"]:
             self.assertIsNone(remedy["predicted"]["ci95"], remedy)
+
+    def test_what_a_ledgers_runs_saw_is_told(self):
+        folder = self.swept(3, ("decoded", "encoded"))
+        records = records_of(folder)
+        noise = {"name": "noisy_neighbour", "severity": "warning", "reason": "so", "remedy": "end"}
+        for record in records:
+            record["valid"] = record["cell"]["cache"] != "decoded"
+            record["flags"] = [noise] if record["valid"] else [noise, STOPPED]
+        self.write("swept/ledger.jsonl", "".join(json.dumps(r) + "\n" for r in records))
+        found = self.one_line(self.call("diagnose", "--from", folder, "--json"))
+        runs = sum(record["valid"] for record in records)
+        self.assertEqual(found["runs"], runs)
+        flags = [(flag["name"], flag["runs"]) for flag in found["flags"]]
+        self.assertEqual(flags, [("noisy_neighbour", runs)], "nothing rests on the others")
+        rungs = {rung["rung"]: rung for rung in found["ladder"]}
+        unfit = "what this ledger has of it must not be quoted: stopped"
+        self.assertEqual(rungs["decoded"]["left_out"], unfit)
+        shown = unwrapped(self.call("diagnose", "--from", folder).out)
+        self.assertIn(f"noise in most runs: noisy_neighbour in {runs} of {runs}", shown)
 
     def test_of_several_cells_one_is_to_be_chosen(self):
         limits = ["--min-seconds", "0.2", "--warmup-seconds", "0.05", "--workers", "1,2"]

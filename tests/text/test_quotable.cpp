@@ -65,6 +65,9 @@ TEST(Noise, OfMostRunsHasItsWorstFigure) {
             "; noise in most runs: cpu_steal in 2 of 3, up to 7.3 %");
   EXPECT_EQ(noise(caveats_with({{stolen(0.03)}, none})), "") << "half of them";
   EXPECT_EQ(noise(caveats_with({{stolen(0.03)}})), "; noise: cpu_steal 3.0 %");
+  EXPECT_EQ(noise(caveats_with({{stolen(0)}, {stolen(0)}})),
+            "; noise in most runs: cpu_steal in 2 of 2")
+      << "no record holds the figure";
   EXPECT_EQ(noise(caveats_with({{kFromMemory}})), "") << "it is none";
   EXPECT_EQ(text::first_lines(caveats_with({{stolen(0.03), kFromMemory}, {stolen(0.02)}})),
             "DO NOT QUOTE: page_cache in 1 of 2 runs (all of it lay in memory (a run))\n"
