@@ -209,13 +209,18 @@ Raised raise_above(double threshold, double share, const std::string& reason) {
   return raised;
 }
 
-// "; the kernel's own threads and interrupts, up to 22.0 % more, are left out". `others`: with
-// them.
-std::string left_out_text(double others, double kernel_share) {
-  if (kernel_share < 0) return " (the kernel's own threads, which cannot be seen here, included)";
-  if (kernel_share < 0.005) return "";
-  return "; the kernel's own threads and interrupts, up to " +
-         percent(std::min(others, kernel_share)) + " more, are left out";
+// "other processes took at least 12.0 % of the CPUs; the kernel's own threads and interrupts, up to
+// 22.0 % more, are left out". At least: see HostUse::cpu_neighbours(). `others`: with these.
+std::string neighbours_text(double neighbours, double others, double kernel_share,
+                            const std::string& whose) {
+  const bool is_kernel_seen = kernel_share >= 0, takes_off = kernel_share >= 0.005;
+  return std::string("other processes took ") + (takes_off ? "at least " : "") +
+         percent(neighbours) + whose +
+         (!is_kernel_seen ? " (the kernel's own threads and interrupts, which cannot be told apart "
+                            "here, included)"
+          : takes_off     ? "; the kernel's own threads and interrupts, up to " +
+                                percent(std::min(others, kernel_share)) + " more, are left out"
+                          : "");
 }
 
 // What the kernel does is done for the run's reads as well, and nobody can end it.
@@ -226,12 +231,11 @@ Raised noisy_neighbour(const FlagFacts& facts, const FlagRule& rule) {
     const double others = std::max(of_all, of_usable);
     return raise_above(
         *rule.threshold, others,
-        "other processes took " + percent(others) +
-            (of_usable > of_all
-                 ? " of the CPUs that it may use" + left_out_text(use.usable_cpus_other_processes,
-                                                                  use.usable_cpus_kernel_threads)
-                 : " of the CPUs" +
-                       left_out_text(use.cpu_other_processes, use.cpu_kernel_threads)));
+        of_usable > of_all
+            ? neighbours_text(others, use.usable_cpus_other_processes,
+                              use.usable_cpus_kernel_threads, " of the CPUs that it may use")
+            : neighbours_text(others, use.cpu_other_processes, use.cpu_kernel_threads,
+                              " of the CPUs"));
   });
 }
 

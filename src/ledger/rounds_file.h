@@ -30,7 +30,7 @@ struct SeenInRounds {
   int rounds = 0;                                       // whose steps were looked at
   std::map<std::string, SeenPattern> patterns{};        // by name
   std::map<judge::LadderRung, std::string> left_out{};  // why rungs could not be measured
-  int runs = 0;                                         // of the ladder and of blocks
+  int runs = 0;                                         // of the ladder, of blocks, of advice
   // Of these: that something else used the machine, or that a number must not be quoted.
   std::vector<judge::RaisedFlag> flags{};
   std::string blocks_failed{};  // why a round lacks blocks; empty: none failed

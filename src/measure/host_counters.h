@@ -48,8 +48,11 @@ struct HostUse {
   double usable_cpus_other_processes =
       -1;  // the same, as a share of the CPUs that this process may use
   // Of these two, what the kernel's own threads and interrupts took, such as encryption, network
-  // storage and loop devices. No more than these: where the kernel does not account interrupts by
-  // themselves, those that came to the run's own threads are in its own time, too.
+  // storage and loop devices: the time of these threads, and irq and softirq of /proc/stat,
+  // whichever thread they interrupted. No more than these two. A kernel that accounts interrupts by
+  // themselves (CONFIG_IRQ_TIME_ACCOUNTING) has none of them in a thread's time, so what came to
+  // the run's own threads is in all four. Another one has that in the run's own time as well: then
+  // it is not in these two, but in the kernel's part of them.
   double cpu_kernel_threads = -1;
   double usable_cpus_kernel_threads = -1;
   double psi_cpu_some = -1;
@@ -64,7 +67,8 @@ struct HostUse {
   double process_cpu_s = -1;           // CPU time of this process, all threads
 
   // What is left of the other processes' without the kernel's part, at least 0; a part that is
-  // unknown takes nothing off. -1: unknown.
+  // unknown takes nothing off. -1: unknown. It is the least that they took: a kernel that does not
+  // account interrupts by themselves has those of the run's own threads taken off it, too.
   double cpu_neighbours() const;
   double usable_cpus_neighbours() const;
 };

@@ -314,8 +314,8 @@ TEST(Flags, WhatTheKernelDoesIsNoNeighbour) {
   run::RankResult rank = rank_of(0);
   rank.host.cpu_busy = 0.5, rank.host.cpu_other_processes = 0.3;
   EXPECT_THAT(reason_of(record_of({rank}), "noisy_neighbour"),
-              testing::EndsWith("took 30.0 % of the CPUs (the kernel's own threads, which cannot "
-                                "be seen here, included)"));
+              testing::EndsWith("took 30.0 % of the CPUs (the kernel's own threads and "
+                                "interrupts, which cannot be told apart here, included)"));
   rank.host.cpu_kernel_threads = 0.22;
   auto record = record_of({rank});
   EXPECT_EQ(severity_of(record, "noisy_neighbour"), "");
@@ -323,10 +323,11 @@ TEST(Flags, WhatTheKernelDoesIsNoNeighbour) {
   EXPECT_EQ(record["monitors"]["cpu_other_processes"], 0.3);
   rank.host.cpu_kernel_threads = 0.1;
   EXPECT_EQ(reason_of(record_of({rank}), "noisy_neighbour"),
-            "other processes took 20.0 % of the CPUs; the kernel's own threads and interrupts, up "
-            "to 10.0 % more, are left out");
+            "other processes took at least 20.0 % of the CPUs; the kernel's own threads and "
+            "interrupts, up to 10.0 % more, are left out");
   rank.host.usable_cpus_other_processes = 0.9, rank.host.usable_cpus_kernel_threads = 0.85;
-  EXPECT_THAT(reason_of(record_of({rank}), "noisy_neighbour"), testing::HasSubstr("took 20.0 %"));
+  EXPECT_THAT(reason_of(record_of({rank}), "noisy_neighbour"),
+              testing::HasSubstr("took at least 20.0 %"));
   rank.host.cpu_other_processes = 0.1;
   EXPECT_EQ(severity_of(record_of({rank}), "noisy_neighbour"), "");
 }
@@ -344,7 +345,8 @@ TEST(Flags, OfRanksWithCpusOfTheirOwnTheMostCrowdedIsSaid) {
   EXPECT_EQ(record["monitors"]["usable_cpus_other_processes"], 0.25);
   EXPECT_EQ(record["monitors"]["usable_cpus_kernel_threads"], 0.1);
   EXPECT_THAT(reason_of(record, "noisy_neighbour"),
-              testing::StartsWith("other processes took 15.0 % of the CPUs that it may use"));
+              testing::StartsWith("other processes took at least 15.0 % of the CPUs that it may "
+                                  "use"));
 }
 
 // `dd` on the device that the files lie on.
