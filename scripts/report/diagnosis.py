@@ -157,6 +157,7 @@ class Diagnosis:
     warnings: tuple = ()
     runs: object = None  # of the ladder; None: unknown
     blocks_failed: str = ""  # why there are no slopes, or too few
+    blocks_batch_size: object = None  # for each GPU; None: unknown
 
     @property
     def gpus(self):
@@ -188,6 +189,12 @@ class Diagnosis:
             for rung in self.ladder
             if rung.left_out
         ]
+        own = self.cell.get("batch-size")
+        if self.blocks_batch_size and own and self.blocks_batch_size != own:
+            found.append(
+                f"Delays were measured with batches of {self.blocks_batch_size:.0f}, not the"
+                f" cell's {own:.0f}."
+            )
         if self.blocks_failed:
             of = " of some rounds" if self.slopes else ""
             found.append(f"Left out{of}: delays ({clean(self.blocks_failed, 200)}).")

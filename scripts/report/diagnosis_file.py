@@ -168,6 +168,7 @@ def _diagnosis(at):
         at.get("flags").each(_warning),
         at.get("runs").number(optional=True),
         at.get("blocks_failed").text(optional=True),
+        at.get("blocks_batch_size").number(optional=True),
     )
 
 

@@ -69,6 +69,10 @@ double Evidence::images_per_step() const {
   return static_cast<double>(settings.batch_size) * settings.gpus;
 }
 
+int Evidence::batch_of_blocks() const {
+  return static_cast<int>(std::lround(servers.images_per_step / settings.gpus));
+}
+
 double Evidence::mean_step_cpu_s() const { return mean_known(*this, &RoundEvidence::step_cpu_s); }
 double Evidence::mean_cpus_busy() const { return mean_known(*this, &RoundEvidence::cpus_busy); }
 double Evidence::mean_open_share() const { return mean_known(*this, &RoundEvidence::open_share); }

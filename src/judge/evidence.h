@@ -42,6 +42,7 @@ struct Evidence {
   // Of all GPUs, in the cell. Servers::images_per_step is that of the blocks, whose batches may be
   // smaller.
   double images_per_step() const;
+  int batch_of_blocks() const;     // for each GPU
   double mean_step_cpu_s() const;  // over the rounds that know it
   double mean_cpus_busy() const;   // the same
   double mean_all_reduce_share() const;

@@ -226,6 +226,7 @@ Json diagnosis_json(const DiagnosisOf& of, const judge::Evidence& evidence,
       {"ladder", ladder_json(of, evidence)},
       {"waterfall", waterfall_json(diagnosis.waterfall)},
       {"slopes", slopes_json(diagnosis.slopes)},
+      {"blocks_batch_size", diagnosis.slopes.empty() ? Json() : Json(evidence.batch_of_blocks())},
       {"blocks_failed", of.seen.blocks_failed.empty() ? Json() : Json(of.seen.blocks_failed)},
       {"capacities", capacities_json(evidence.rounds.empty() ? std::vector<judge::Capacity>{}
                                                              : evidence.rounds.back().capacities)},

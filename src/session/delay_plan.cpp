@@ -89,15 +89,18 @@ std::optional<int> smaller_batch(const plan::CellSettings& settings, double budg
                                  double ladder_s, double step_s, std::size_t probes) {
   // Launching takes less than a twentieth of a step, and of a millisecond where nobody knows.
   constexpr double kLeastOfLaunch = 20, kUnknownLaunchMs = 1;
+  constexpr int kMostOnCpu = 4;  // times smaller
   const device::Emulation& emulation = settings.emulation;
-  const bool averages = settings.gpus > 1 && emulation.all_reduce_ms > 0;
-  if (!settings.emulated() || averages || device::is_trace(settings.device_argument))
+  const bool is_cpu = settings.device_kind == "cpu";
+  const bool averages = settings.gpus > 1 && (is_cpu || emulation.all_reduce_ms > 0);
+  if (!(settings.emulated() || is_cpu) || averages || device::is_trace(settings.device_argument))
     return std::nullopt;
   if (!plan_of(budget_s, ladder_s, step_s, probes).needs_s) return std::nullopt;
   const double launch_ms = emulation.host_cpu_ms < 0 ? kUnknownLaunchMs : emulation.host_cpu_ms;
   for (int batch = settings.batch_size / 2; batch >= least_batch(settings); batch /= 2) {
     const double s = step_s * batch / settings.batch_size;
-    if (1e3 * s < kLeastOfLaunch * launch_ms) return std::nullopt;
+    if (is_cpu && kMostOnCpu * batch < settings.batch_size) return std::nullopt;
+    if (!is_cpu && 1e3 * s < kLeastOfLaunch * launch_ms) return std::nullopt;
     if (!plan_of(budget_s, ladder_s, s, probes).needs_s) return batch;
   }
   return std::nullopt;

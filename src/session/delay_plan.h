@@ -50,7 +50,8 @@ DelayPlan plan_of(double budget_s, double ladder_s, double step_s, std::size_t p
 // or where such a step would be another one: of an emulated device only the rate is known, which
 // is the same for each batch, as long as nothing else takes its time by the step, and a loader that
 // drains at each batch's end has its reads in flight; recorded steps are of the batch that they
-// were recorded with. The other arguments: as for plan_of().
+// were recorded with. Of one `cpu` a quarter at least, and only if the steps are in proportion,
+// which has to be measured: LiveRounds::keeps_rates(). The other arguments: as for plan_of().
 std::optional<int> smaller_batch(const plan::CellSettings& settings, double budget_s,
                                  double ladder_s, double step_s, std::size_t probes);
 

@@ -154,29 +154,43 @@ void DiagnosisSession::set_plan(double before_s, double ladder_s) {
   evidence_.servers = live_.servers();
   head_.device = live_.device();
   head_.servers = evidence_.servers;
-  const double budget_s = order_.budget_s - before_s;
+  const double began_s = seconds();
+  const auto batch = batch_of_blocks(order_.budget_s - before_s, ladder_s);
+  const double budget_s = order_.budget_s - before_s - (seconds() - began_s);
   double step_s = live_.step_s();
-  const plan::CellSettings& cell = live_.settings();
-  const auto batch = smaller_batch(cell, budget_s, ladder_s, step_s, live_.probes());
-  if (batch) step_s *= static_cast<double>(*batch) / cell.batch_size;
+  if (batch) step_s *= static_cast<double>(*batch) / live_.settings().batch_size;
   const DelayPlan found = plan_of(budget_s, ladder_s, step_s, live_.probes());
-  if (found.holds_no_pair) refuse_budget(found, ladder_s);
+  if (found.holds_no_pair && !session_.is_stopped()) refuse_budget(found, ladder_s);
   head_.plan = found.plan;
-  if (batch) use_batch(*batch);
+  if (batch) use_batch(*batch, /*fits_all_pairs=*/!found.needs_s);
   if (const std::string text = busy_cpu_text(cell_, live_.round()); !text.empty())
     watcher_.warns(text);
   if (found.needs_s) say_too_short(*found.needs_s, before_s, ladder_s);
 }
 
+// A smaller one than the cell's, where that is sound. Of an emulated device that is known; else two
+// runs, each as long as one of the ladder's, find it out.
+std::optional<int> DiagnosisSession::batch_of_blocks(double budget_s, double ladder_s) {
+  const plan::CellSettings& cell = live_.settings();
+  const double runs_s =
+      cell.emulated()
+          ? 0
+          : 2 * ladder_s / static_cast<double>(std::max<std::size_t>(1, ladder_.size()));
+  const auto batch =
+      smaller_batch(cell, budget_s - runs_s, ladder_s, live_.step_s(), live_.probes());
+  return batch && (cell.emulated() || live_.keeps_rates(*batch)) ? batch : std::nullopt;
+}
+
 // Of the blocks alone: what the ladder measured stays.
-void DiagnosisSession::use_batch(int batch) {
+void DiagnosisSession::use_batch(int batch, bool fits_all_pairs) {
   head_.plan.batch_size = batch;
   evidence_.servers.images_per_step = static_cast<double>(batch) * live_.settings().gpus;
   head_.servers = evidence_.servers;
   watcher_.logs(
-      format("delays are measured with batches of %d instead of %d, so that %d pairs of "
+      format("delays are measured with batches of %d instead of %d, so that %s pairs of "
              "blocks of each fit the budget",
-             batch, live_.settings().batch_size, kLeastPairs));
+             batch, live_.settings().batch_size,
+             fits_all_pairs ? std::to_string(kLeastPairs).c_str() : "more"));
 }
 
 void DiagnosisSession::refuse_budget(const DelayPlan& plan, double ladder_s) const {

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -59,7 +60,8 @@ class DiagnosisSession {
   bool measure_round();
   bool is_enough() const;
   void set_plan(double before_s, double ladder_s);
-  void use_batch(int batch);
+  std::optional<int> batch_of_blocks(double budget_s, double ladder_s);
+  void use_batch(int batch, bool fits_all_pairs);
   [[noreturn]] void refuse_budget(const DelayPlan& plan, double ladder_s) const;
   void say_too_short(double needs_s, double before_s, double ladder_s) const;
   bool lacks_blocks() const;

@@ -1,6 +1,7 @@
 #include "session/live_rounds.h"
 
 #include <algorithm>
+#include <cmath>
 #include <ranges>
 #include <utility>
 
@@ -91,6 +92,28 @@ bool LiveRounds::measure_ladder(int round, const std::string& title) {
   }
   count_patterns();
   return true;
+}
+
+bool LiveRounds::keeps_rates(int batch) {
+  constexpr double kMostApart = 0.1;
+  Watcher& watcher = session_.watcher();
+  const std::string label = format("batches of %d", batch);
+  const auto is_kept = [&](LadderRung rung) {
+    const plan::Cell cell = changed(ladder_.at(rung), {{"batch-size", std::to_string(batch)}});
+    session_.check({{cell, plan::Role::cell, number_}});
+    watcher.shows(label);
+    const run::CellResult result = session_.runner().run(
+        cell, [&](const run::RunProgress& p) { watcher.shows(label, p); }, session_.token());
+    watcher.shows_nothing();
+    if (!result.measurement) return false;
+    const double share = run::sustained_rate(*result.measurement) / round_.rates.at(rung);
+    return std::abs(share - 1) <= kMostApart;
+  };
+  try {
+    return is_kept(LadderRung::synthetic) && is_kept(own_rung(cell_));
+  } catch (const std::runtime_error&) {  // no such batches fit this cell or this machine
+    return false;
+  }
 }
 
 bool LiveRounds::is_needed(LadderRung rung) const {

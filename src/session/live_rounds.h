@@ -25,6 +25,10 @@ class LiveRounds {
   // The ladder of a round. False: interrupted. Throws an Error where the ceiling or the cell itself
   // cannot be measured.
   bool measure_ladder(int round, const std::string& title);
+  // After a ladder: whether the ceiling and the cell reach with batches of so many images, measured
+  // once, what they did with their own, within a tenth. False where that cannot be measured, or was
+  // interrupted. No ledger has a record of these runs.
+  bool keeps_rates(int batch);
   // The blocks of the same round. `nothing_binds`: as far as the rounds before tell.
   bool measure_blocks(const ledger::DiagnosisPlan& plan, bool nothing_binds,
                       const std::string& title);

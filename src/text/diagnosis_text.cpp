@@ -121,8 +121,17 @@ std::string ladder_text(const judge::Evidence& e, const judge::Diagnosis& d,
   return text;
 }
 
+// Of the blocks, where they are not the cell's.
+std::string other_batch_text(const judge::Evidence& e) {
+  if (e.batch_of_blocks() == e.settings.batch_size) return "";
+  return paragraph(2, format("delays: with batches of %d, not the cell's %d, so that more pairs of "
+                             "blocks fit the budget; the ladder has the cell's",
+                             e.batch_of_blocks(), e.settings.batch_size));
+}
+
 // `failed`: why a round lacks blocks; empty: none failed.
-std::string slopes_text(const std::vector<judge::Slope>& slopes, const std::string& failed) {
+std::string slopes_text(const judge::Evidence& e, const std::vector<judge::Slope>& slopes,
+                        const std::string& failed) {
   std::string text = "\n";
   if (!slopes.empty())
     text +=
@@ -140,6 +149,7 @@ std::string slopes_text(const std::vector<judge::Slope>& slopes, const std::stri
     text += format("  %-25s%8.2f  %-16s %zu pair%s\n", what.c_str(), s.slope.mean, range.c_str(),
                    s.pairs, s.pairs == 1 ? "" : "s");
   }
+  if (!slopes.empty()) text += other_batch_text(e);
   if (!failed.empty())
     text += paragraph(2, format("left out%s: delays: %s", slopes.empty() ? "" : " of some rounds",
                                 failed.c_str()));
@@ -282,7 +292,7 @@ std::string diagnosis_text(const session::DiagnosisAnswer& answer) {
          paragraph(0, f.sentence + noise_text(of.seen.flags, of.seen.runs)) + confidence_text(f) +
          agreement_text(f, !diagnosis.slopes.empty()) +
          ladder_text(evidence, diagnosis, of.seen.left_out) +
-         slopes_text(diagnosis.slopes, of.seen.blocks_failed) +
+         slopes_text(evidence, diagnosis.slopes, of.seen.blocks_failed) +
          capacities_text(evidence.rounds.back().capacities) +
          patterns_text(of.seen.patterns_of_most()) + advice_text(of.advice) + flags_text(of) +
          "\n" + emulation_lines({&of.cell, 1}) + rounds_text(rounds, of.seconds);

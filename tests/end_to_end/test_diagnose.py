@@ -40,7 +40,7 @@ RUNGS = [
 FIELDS = {
     *("schema", "cell", "cell_id", "label", "device", "emulated", "rounds", "seconds", "verdict"),
     *("ladder", "waterfall", "slopes", "capacities", "stages", "advice", "patterns"),
-    *("runs", "flags", "blocks_failed"),
+    *("runs", "flags", "blocks_failed", "blocks_batch_size"),
 }
 VERDICT = {
     "names",

@@ -203,6 +203,15 @@ class Words(Folder):
             ],
         )
 
+    def test_caveats_say_where_delays_had_other_batches(self):
+        found = diagnoses.diagnosis()
+        own = found["cell"]["batch-size"]
+        said = f"Delays were measured with batches of {own // 2}, not the cell's {own}."
+        found["blocks_batch_size"] = own // 2
+        self.assertIn(said, self.read(found).caveats)
+        found["blocks_batch_size"] = own
+        self.assertNotIn("batches", " ".join(self.read(found).caveats))
+
     def test_caveats_of_an_older_file_are_what_it_left_out(self):
         found = diagnoses.diagnosis()
         for key in ("flags", "runs", "blocks_failed"):

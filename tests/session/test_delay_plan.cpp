@@ -173,7 +173,7 @@ TEST(SmallerBatch, LetsSixPairsFitTheBudgetOfASlowEmulatedCell) {
   EXPECT_FALSE(session::plan_of(70, 12, 0.17 * *batch / 32, 6).needs_s);
   EXPECT_FALSE(session::smaller_batch(settings, 7200, 12, 0.17, 6)) << "its own fits";
   EXPECT_FALSE(session::smaller_batch(settings, 13, 12, 0.17, 6)) << "none fits";
-  settings.device_kind = "cpu";
+  settings.device_kind = "cuda";
   EXPECT_FALSE(session::smaller_batch(settings, 70, 12, 0.17, 6)) << "its steps would be others";
   settings.device_kind = "emulated";
   settings.emulation.host_cpu_ms = 40;
@@ -187,6 +187,19 @@ TEST(SmallerBatch, LetsSixPairsFitTheBudgetOfASlowEmulatedCell) {
   settings.device_argument = "trace=steps.trace";
   EXPECT_FALSE(session::smaller_batch(settings, 70, 12, 0.17, 6))
       << "the steps were recorded with this batch";
+}
+
+// Whether its rates are those of the cell's batch is measured then.
+TEST(SmallerBatch, OfACpuIsAQuarterAtLeast) {
+  plan::CellSettings settings = plan::settings_of(cell_of({{"batch-size", {"32"}}}));
+  settings.device_kind = "cpu";
+  EXPECT_EQ(session::smaller_batch(settings, 70, 12, 0.17, 6), 16);
+  EXPECT_FALSE(session::smaller_batch(settings, 70, 12, 0.17 * 4, 6)) << "an eighth";
+  settings.device_kind = "emulated";
+  ASSERT_EQ(session::smaller_batch(settings, 70, 12, 0.17 * 4, 6), 4);
+  settings.device_kind = "cpu";
+  settings.gpus = 2;
+  EXPECT_FALSE(session::smaller_batch(settings, 70, 12, 0.17, 6)) << "averaging takes its share";
 }
 
 TEST(SmallerBatch, HoldsTheReadsOfALoaderThatDrainsAtItsEndTwice) {

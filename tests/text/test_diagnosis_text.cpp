@@ -47,6 +47,14 @@ TEST(DiagnosisText, SaysWhichDecoderWasMeasured) {
               HasSubstr("decoder: feedrate's own for common files, skipping what lies"));
 }
 
+TEST(DiagnosisText, SaysWhereDelaysHadOtherBatches) {
+  MadeUpEvidence made_up;
+  made_up.slope(measure::Place::step, false, 0.9);
+  EXPECT_THAT(printed(made_up), Not(HasSubstr("with batches of")));
+  made_up.evidence.servers.images_per_step = 5;
+  EXPECT_THAT(printed(made_up), HasSubstr("delays: with batches of 5, not the cell's 10, so that"));
+}
+
 TEST(DiagnosisText, OnePairIsNoLikelihood) {
   MadeUpEvidence made_up;
   made_up.evidence.rounds[0].pairs = {
