@@ -193,7 +193,7 @@ class Diagnosis:
         if self.blocks_batch_size and own and self.blocks_batch_size != own:
             found.append(
                 f"Delays were measured with batches of {self.blocks_batch_size:.0f}, not the"
-                f" cell's {own:.0f}."
+                f" cell's {own}."
             )
         if self.blocks_failed:
             of = " of some rounds" if self.slopes else ""
