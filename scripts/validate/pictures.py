@@ -578,7 +578,7 @@ CASES = [
         "an empty class folder",
         beside_classes(lambda folder: os.mkdir(folder.path("bird"))),
         RUN,
-        whole(classes="2", left_out="1 (1 class folders without pictures)"),
+        whole(classes="2", left_out="1 (1 class folder without pictures)"),
     ),
     Case(
         "newlines and bytes that are no UTF-8 in names",
@@ -641,7 +641,7 @@ CASES = [
         "tar shards, one without pictures",
         shards,
         RUN,
-        whole(classes="6", left_out="1 (1 shards without pictures)"),
+        whole(classes="6", left_out="1 (1 shard without pictures)"),
     ),
     Case("tar shards, one without pictures", shards, VERIFY, sound("12 jpeg", "12 samples")),
     Case(
@@ -701,7 +701,7 @@ TEN = [
             classes="2",
             left_out=re.compile(
                 r"\d+ \((?=.*\b[67] other)(?=.*\d hidden)"
-                r"(?=.*\b1 class folders without pictures).*\)"
+                r"(?=.*\b1 class folder without pictures).*\)"
             ),
         ),
     ),
@@ -777,7 +777,7 @@ TEN = [
                 "formats": "jpeg 18",
                 "classes": "3",
                 "left_out": re.compile(
-                    r"\d+ \((?=.*\d other)(?=.*\b1 class folders without pictures).*\)"
+                    r"\d+ \((?=.*\d other)(?=.*\b1 class folder without pictures).*\)"
                 ),
             },
         ),

@@ -34,9 +34,7 @@ constexpr std::uint64_t kManyFiles = 10'000;  // of which the user is told how t
 constexpr std::string_view kNoChange = "the folder must not change while it is listed";
 
 // What is counted apart from what its name says.
-constexpr const char *kHidden = "hidden", *kOther = "other", *kDangling = "links that lead nowhere",
-                     *kInNoClass = "in no class folder",
-                     *kEmptyClasses = "class folders without pictures";
+constexpr const char *kHidden = "hidden", *kOther = "other", *kInNoClass = "in no class folder";
 
 const LeftOut kNobodyAsks{};
 
@@ -119,7 +117,7 @@ std::vector<Entry> entries_of(const std::string& path, std::span<const std::stri
 // Neither a folder nor a sample.
 void count_left_out(const Entry& entry, LeftOutCount& count) {
   if (entry.kind == Kind::hidden) return count.add(kHidden);
-  if (entry.kind == Kind::dangling) return count.add(kDangling);
+  if (entry.kind == Kind::dangling) return count.add(kDanglingLinks);
   const std::string_view picture =
       entry.kind == Kind::file ? picture_ending(entry.name) : std::string_view{};
   count.add(picture.empty() ? kOther : std::string(picture));

@@ -19,6 +19,21 @@ std::vector<KindCount> by_frequency(const std::map<std::string, std::uint64_t>& 
   return kinds;
 }
 
+constexpr const char* kOtherKinds = "of other kinds";
+
+// A kind as it is said of so many.
+std::string kind_words(std::uint64_t count, std::string_view kind) {
+  struct Words {
+    std::string_view several, one;
+  };
+  static constexpr Words kWords[] = {{kDanglingLinks, "link that leads nowhere"},
+                                     {kEmptyClasses, "class folder without pictures"},
+                                     {kEmptyShards, "shard without pictures"},
+                                     {kOtherKinds, "of another kind"}};
+  const auto found = std::ranges::find(kWords, kind, &Words::several);
+  return std::string(count == 1 && found != std::end(kWords) ? found->one : kind);
+}
+
 }  // namespace
 
 bool is_hidden(std::string_view name) {
@@ -50,8 +65,8 @@ std::string LeftOutCount::most_frequent() const {
 std::string LeftOutCount::text(std::size_t most) const {
   std::string kinds;
   std::uint64_t all = 0, others = 0;
-  const auto add_kind = [&](std::uint64_t count, const std::string& kind) {
-    kinds += (kinds.empty() ? "" : ", ") + std::to_string(count) + " " + kind;
+  const auto add_kind = [&](std::uint64_t count, std::string_view kind) {
+    kinds += (kinds.empty() ? "" : ", ") + std::to_string(count) + " " + kind_words(count, kind);
   };
   std::size_t shown = 0;
   for (const auto& [kind, count] : by_frequency(of_kind_)) {
@@ -62,7 +77,7 @@ std::string LeftOutCount::text(std::size_t most) const {
       others += count;
     }
   }
-  if (others > 0) add_kind(others, "of other kinds");
+  if (others > 0) add_kind(others, kOtherKinds);
   return all == 0 ? "" : std::to_string(all) + " (" + kinds + ")";
 }
 

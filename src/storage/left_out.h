@@ -18,6 +18,11 @@ bool is_hidden(std::string_view name);
 // none. Valid for ever.
 std::string_view picture_ending(std::string_view name);
 
+// Kinds of which one is said otherwise than several: LeftOutCount::text() knows both.
+inline constexpr const char *kDanglingLinks = "links that lead nowhere",
+                            *kEmptyClasses = "class folders without pictures",
+                            *kEmptyShards = "shards without pictures";
+
 // How many entries (files, folders, shards) were left out, by kind: "hidden", "webp", "other".
 class LeftOutCount {
  public:
@@ -30,8 +35,8 @@ class LeftOutCount {
   bool empty() const { return of_kind_.empty(); }
   const std::map<std::string, std::uint64_t>& of_kind() const { return of_kind_; }
   std::string most_frequent() const;  // empty: nothing was left out
-  // "31 (30 webp, 1 gif)", the most frequent first. Kinds beyond `most` are counted together: "2 of
-  // other kinds". Empty: nothing was left out.
+  // "31 (30 webp, 1 gif)", the most frequent first; "1 (1 shard without pictures)". Kinds beyond
+  // `most` are counted together: "2 of other kinds". Empty: nothing was left out.
   std::string text(std::size_t most = 100) const;
 
  private:

@@ -314,7 +314,7 @@ DatasetVariant list_tar_shards(const fs::path& folder, std::span<const std::stri
   if (!oddities.empty()) variant.made[kLayout] = oddities;
   if (barren.empty()) return variant;
   LeftOutCount left_out;
-  left_out.add("shards without pictures", barren.size());
+  left_out.add(kEmptyShards, barren.size());
   variant.made[kLeftOut] = left_out.text();
   if (note) {
     note(escaped((folder / barren.front()).string()) + ": holds no " + either_of(suffixes) +

@@ -75,7 +75,7 @@ class Layouts(ProgramTest):
             with self.subTest(name):
                 self.fill(pictures, others)
                 if name == "empty class":
-                    left_out = "2 (1 class folders without pictures, 1 other)"
+                    left_out = "2 (1 class folder without pictures, 1 other)"
                 parts = [part for part in (says, left_out and f"left out: {left_out}") if part]
                 samples = len(pictures) - (len(flat) if name == "mixed" else 0)
                 self.loads("; ".join(parts) or None, count, samples, left_out)

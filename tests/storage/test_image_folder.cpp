@@ -144,7 +144,7 @@ TEST_F(ImageFolder, WithoutPicturesSaysWhatLiesThereInstead) {
   const std::string no = "mine: holds no .jpg or .jpeg; else it holds ";
   for (const char* name : {"a.txt", "b/c.txt", "b/d.csv", "b/deep/e.json", "b/README"}) put(name);
   refused(no +
-          "5 (2 .txt, 1 .csv, 1 .json, 1 of other kinds); give the folder of the pictures, or "
+          "5 (2 .txt, 1 .csv, 1 .json, 1 of another kind); give the folder of the pictures, or "
           "another --data");
   for (const char* name : {"a.png", "b.png", "c.png"}) put(name);
   refused(no + "8 (3 .png, 2 .txt, ");
@@ -169,7 +169,7 @@ TEST_F(ImageFolder, ThatIsFlatIsOneClass) {
   EXPECT_THAT(paths(mixed), ElementsAre("dog/c.jpg 0 1"));
   EXPECT_EQ(storage::listing_note(mixed),
             root().string() +
-                ": left out: 4 (2 in no class folder, 1 class folders without "
+                ": left out: 4 (2 in no class folder, 1 class folder without "
                 "pictures, 1 other)");
   EXPECT_FALSE(mixed.made.contains(storage::kLayout));
   for (const char* name : {"a.JPG", "b.jpg", "notes"}) fs::remove_all(root() / name);
@@ -214,8 +214,8 @@ TEST_F(ImageFolder, WhatIsLeftOutIsCountedByKind) {
   fs::create_symlink("nowhere", root() / "cat/README");
   fs::create_directories(root() / "empty");
   EXPECT_EQ(list().made.at(storage::kLeftOut),
-            "40 (30 webp, 3 other, 3 png, 2 class folders without pictures, 1 gif, 1 links that "
-            "lead nowhere)");
+            "40 (30 webp, 3 other, 3 png, 2 class folders without pictures, 1 gif, 1 link that "
+            "leads nowhere)");
 }
 
 TEST_F(ImageFolder, NamesMayHoldAnyBytes) {

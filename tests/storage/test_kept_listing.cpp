@@ -160,7 +160,7 @@ TEST_F(KeptListings, WhatWasLeftOutIsKeptToo) {
   const storage::DatasetVariant first = list();
   EXPECT_EQ(
       said(first, storage::kLeftOut),
-      "9 (4 hidden, 2 other, 1 class folders without pictures, 1 in no class folder, 1 webp)");
+      "9 (4 hidden, 2 other, 1 class folder without pictures, 1 in no class folder, 1 webp)");
   EXPECT_EQ(first.classes, 2);
   put("dog/a.jpg", "longer than before");
   const storage::DatasetVariant second = list();
@@ -174,7 +174,7 @@ TEST_F(KeptListings, WhatWasLeftOutIsKeptToo) {
   const storage::DatasetVariant third = list();
   EXPECT_THAT(lines(third), ElementsAre("cat/deep/b.jpg 0 2", "cat/z.jpg 0 3", "dog/a.jpg 1 4"));
   EXPECT_EQ(said(third, storage::kLeftOut),
-            "11 (5 hidden, 2 in no class folder, 2 other, 1 class folders without pictures, 1 "
+            "11 (5 hidden, 2 in no class folder, 2 other, 1 class folder without pictures, 1 "
             "webp)");
   EXPECT_NE(third.manifest_xxh3, first.manifest_xxh3);
   list(/*relist=*/true);
