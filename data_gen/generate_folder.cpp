@@ -14,11 +14,13 @@
 #include "base/text.h"
 #include "base/whole_file.h"
 #include "base/xxh3.h"
+#include "codec/any_picture.h"
 #include "codec/codec.h"
 #include "codec/sniff.h"
 #include "storage/image_folder.h"
 #include "storage/left_out.h"
 #include "storage/manifest.h"
+#include "storage/own_folder.h"
 
 namespace feedrate::data_gen {
 namespace {
@@ -42,19 +44,20 @@ class Unread {
     const std::string_view ending =
         storage::picture_ending(std::string_view(path).substr(path.rfind('/') + 1));
     if (why != Why::dangling && ending.empty()) return;
-    Some& some = of_[why == Why::dangling ? kLink : why == Why::hidden ? kHidden : ending];
-    if (some.count++ == 0 || path < some.first) some.first = path;
+    add_to(why == Why::dangling ? kLink : why == Why::hidden ? kHidden : ending, path);
   }
+  void add_in_no_class(const std::string& path) { add_to(kNoClass, path); }
 
   void tell(const std::function<void(const std::string&, std::int64_t)>& on_skipped) const {
     if (!on_skipped) return;
     for (const auto& [ending, some] : of_) {
       const std::string more =
           some.count > 1 ? " (and " + std::to_string(some.count - 1) + " more)" : "";
-      const std::string reason = ending == kLink     ? "a link that leads nowhere" + more
-                                 : ending == kHidden ? "is hidden" + more
-                                                     : "a *." + std::string(ending) + more +
-                                                           "; gen reads *.jpg, *.jpeg, *.png";
+      const std::string reason = ending == kLink      ? "a link that leads nowhere" + more
+                                 : ending == kHidden  ? "is hidden" + more
+                                 : ending == kNoClass ? "lies in no class folder" + more
+                                                      : "a *." + std::string(ending) + more +
+                                                            "; gen reads *.jpg, *.jpeg, *.png";
       // A name may hold what a terminal obeys: nobody has checked it.
       on_skipped(line_of_utf8((folder_ / some.first).string(), 1000) + ": " + reason, some.count);
     }
@@ -65,10 +68,35 @@ class Unread {
     std::int64_t count = 0;
     std::string first;
   };
+  void add_to(std::string_view what, const std::string& path) {
+    Some& some = of_[what];
+    if (some.count++ == 0 || path < some.first) some.first = path;
+  }
+
   const fs::path& folder_;
-  static constexpr std::string_view kLink = "link", kHidden = "hidden";
+  static constexpr std::string_view kLink = "link", kHidden = "hidden", kNoClass = "no class";
   std::map<std::string_view, Some> of_;  // by ending, or one of these
 };
+
+// `run --dataset FOLDER` would read the shards.
+void refuse_shards(const fs::path& folder, const storage::ListProgress& listing) {
+  const storage::OwnFolder found =
+      storage::look_at_own_folder(folder, codec::endings_of(codec::kAnyPicture), listing);
+  if (!found.are_shards()) return;
+  throw Error(folder.string(), "holds tar shards (" + std::to_string(found.shards) + ")",
+              "unpack them, and name the folder of the pictures");
+}
+
+// Where class folders hold pictures, those beside them are of no class.
+void leave_out_beside(std::vector<FoundPicture>& pictures, Unread& unread) {
+  const auto is_beside = [](const FoundPicture& picture) {
+    return picture.path.find('/') == std::string::npos;
+  };
+  if (std::ranges::all_of(pictures, is_beside)) return;
+  for (const FoundPicture& picture : pictures)
+    if (is_beside(picture)) unread.add_in_no_class(picture.path);
+  std::erase_if(pictures, is_beside);
+}
 
 // By the rule by which `run --dataset FOLDER` reads it, so that both take the same files.
 std::vector<FoundPicture> find_pictures(const fs::path& folder, const PictureCheck& check) {
@@ -83,6 +111,7 @@ std::vector<FoundPicture> find_pictures(const fs::path& folder, const PictureChe
   }
   std::vector<FoundPicture> found;
   const auto listing = [&](std::uint64_t) { news.waits_for(name); };
+  refuse_shards(folder, listing);
   Unread unread(folder);
   const storage::LeftOut left_out{
       [&](const std::string& path, storage::LeftOut::Why why) { unread.add(path, why); },
@@ -91,6 +120,7 @@ std::vector<FoundPicture> find_pictures(const fs::path& folder, const PictureChe
     const std::size_t slash = path.find('/');
     found.push_back({path, slash == std::string::npos ? "class_000" : path.substr(0, slash)});
   }
+  leave_out_beside(found, unread);
   unread.tell(check.on_skipped);
   std::ranges::sort(found, {}, &FoundPicture::path);
   return found;

@@ -22,11 +22,12 @@ struct PictureCheck {
 };
 
 // Every *.jpg, *.jpeg and *.png below `folder` (storage::list_pictures()), sorted by path. The
-// class is the first folder on the way (ImageFolder), "class_000" for pictures that lie in `folder`
-// itself; a folder without pictures is no class. `count` above 0 takes so many of them, evenly
+// class is the first folder on the way (ImageFolder), "class_000" for all where none lies in a
+// folder; a folder without pictures is no class. `count` above 0 takes so many of them, evenly
 // spread, so that every class keeps its share. Each is decoded once. Pictures of other formats,
-// hidden ones and links that lead nowhere are left out, counted and told. Errors: feedrate::Error
-// for a missing folder, one without pictures, or a list of those that cannot be decoded.
+// those beside class folders, hidden ones and links that lead nowhere are left out, counted and
+// told. Errors: feedrate::Error for a missing folder, one of tar shards (storage/own_folder.h), one
+// without pictures, or a list of those that cannot be decoded.
 std::unique_ptr<PictureSource> make_folder_source(const std::filesystem::path& folder,
                                                   std::int64_t count, const PictureCheck& check);
 

@@ -20,6 +20,7 @@
 #include "storage/image_folder.h"
 #include "storage/listing.h"
 #include "storage/no_folder.h"
+#include "storage/own_folder.h"
 #include "storage/tar_shards.h"
 #include "storage/verify.h"
 
@@ -41,9 +42,9 @@ storage::DatasetVariant list_own_folder(const VerifyOptions& o, session::Supervi
   const std::vector<std::string_view> endings = codec::picture_endings();
   const auto listing = [&](std::uint64_t) { signs.alive(); };
   const auto note = [&](const std::string& said) { command.say("feedrate: " + said); };
-  if (!storage::holds_tar_shards(o.data) || storage::holds_class_pictures(o.data, endings, listing))
-    return storage::list_image_folder(o.data, endings, o.threads, listing, note, kRelist);
-  return storage::list_tar_shards(o.data, endings, o.threads, listing, note, kRelist);
+  if (storage::look_at_own_folder(o.data, endings, listing).are_shards())
+    return storage::list_tar_shards(o.data, endings, o.threads, listing, note, kRelist);
+  return storage::list_image_folder(o.data, endings, o.threads, listing, note, kRelist);
 }
 
 storage::VerifyResult check_files(const VerifyOptions& o, session::SupervisedCommand& command,

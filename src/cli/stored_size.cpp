@@ -7,11 +7,11 @@
 #include <system_error>
 #include <vector>
 
+#include "base/error.h"
 #include "base/supervised_process.h"
 #include "codec/codec.h"
 #include "storage/dataset.h"
-#include "storage/left_out.h"
-#include "storage/listing.h"
+#include "storage/own_folder.h"
 #include "storage/tar_shards.h"
 #include "storage/variant_name.h"
 
@@ -22,30 +22,20 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kOwnFolder = "/", kOwnShards = "/shards", kOwnNothing = "/nothing";
 
-// Of a folder that no `gen` made: kOwnFolder for class folders, kOwnShards for tar shards, else
-// kOwnFolder for pictures; kOwnNothing where what is asked for is not there.
+// Of a folder that no `gen` made: what it is read as, if that is what is asked for; kOwnNothing
+// where it is not. Where shards alone will do, some that lie there are enough: whether they are
+// read is not decided here.
 std::string look_at_own(const fs::path& folder, const std::set<std::string>& kinds) {
   const auto is_of_shards = [](const std::string& kind) {
     return kind.ends_with("." + std::string(storage::kShardsContainer));
   };
-  const auto is_picture = [](const std::string& name) {
-    return std::ranges::any_of(codec::picture_formats(),
-                               [&](const codec::Format& format) { return format.names(name); });
-  };
   const bool shards_will_do = std::ranges::any_of(kinds, is_of_shards),
              folders_will_do = !std::ranges::all_of(kinds, is_of_shards);
-  bool has_shards = false, has_pictures = false;
-  std::error_code error, ignored;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
-       entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
-    if (storage::is_hidden(name)) continue;
-    if (folders_will_do && entry->is_directory(ignored)) return std::string(kOwnFolder);
-    has_shards = has_shards || name.ends_with(".tar");
-    has_pictures = has_pictures || is_picture(name);
-  }
-  if (has_shards && shards_will_do) return std::string(kOwnShards);
-  return std::string(has_pictures && folders_will_do ? kOwnFolder : kOwnNothing);
+  const storage::OwnFolder found = storage::look_at_own_folder(folder, codec::picture_endings());
+  if (shards_will_do && (found.are_shards() || (!folders_will_do && found.shards > 0)))
+    return std::string(kOwnShards);
+  const bool are_pictures = !found.are_shards() && !found.is_empty();
+  return std::string(are_pictures && folders_will_do ? kOwnFolder : kOwnNothing);
 }
 
 // The name of the one size's folder; as look_at_own() where no `gen` made the dataset; empty: none.
@@ -67,6 +57,15 @@ std::string look(const fs::path& dataset, const std::set<std::string>& kinds) {
   return only;
 }
 
+// A folder in it that cannot be looked into: what is read then says why.
+std::string look_or_leave(const fs::path& dataset, const std::set<std::string>& kinds) {
+  try {
+    return look(dataset, kinds);
+  } catch (const Error&) {
+    return std::string(kOwnFolder);
+  }
+}
+
 }  // namespace
 
 StoredSizeLook look_for_stored_size(const fs::path& dataset, const std::set<std::string>& kinds,
@@ -75,7 +74,7 @@ StoredSizeLook look_for_stored_size(const fs::path& dataset, const std::set<std:
   SupervisedProcess process(
       [&] {
         close(STDERR_FILENO);  // what a library says there is no answer
-        const std::string line = look(dataset, kinds) + "\n";
+        const std::string line = look_or_leave(dataset, kinds) + "\n";
         return write(STDOUT_FILENO, line.data(), line.size()) < 0 ? 1 : 0;
       },
       SupervisedProcess::Output::captured);

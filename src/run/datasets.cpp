@@ -14,6 +14,7 @@
 #include "pipeline/encoded_slot.h"
 #include "run/dataset_part.h"
 #include "storage/container.h"
+#include "storage/own_folder.h"
 #include "storage/variant_name.h"
 
 namespace feedrate::run {
@@ -51,6 +52,27 @@ void refuse_any_picture(const std::filesystem::path& folder, const std::string& 
       "name a format that is in it: " + listed(formats));
 }
 
+// Where both lie there, the folder is one kind (OwnFolder) for all cells: those that read no
+// storage have no container to say another.
+void refuse_other_kind(const std::filesystem::path& folder, const storage::OwnFolder& found,
+                       bool wants_shards) {
+  const bool holds_both = found.shards > 0 && (found.has_classes || found.pictures > 0);
+  if (!holds_both || wants_shards == found.are_shards()) return;
+  const std::string pictures = found.shards > found.pictures && found.has_classes
+                                   ? "class folders"
+                                   : "pictures (" + std::to_string(found.pictures) + ")";
+  const std::string both =
+      "holds " + pictures + " and tar files (" + std::to_string(found.shards) + "): it is read as ";
+  const std::string use = "use --container ", into = " into a folder of their own";
+  if (wants_shards) {
+    throw Error(
+        folder.string(), both + "pictures",
+        use + std::string(storage::containers().front().name) + ", or put the tar files" + into);
+  }
+  throw Error(folder.string(), both + "shards",
+              use + std::string(storage::kShardsContainer) + ", or put the pictures" + into);
+}
+
 }  // namespace
 
 std::shared_ptr<const storage::DatasetVariant> Datasets::of(const plan::CellSettings& settings) {
@@ -82,25 +104,25 @@ storage::DatasetVariant Datasets::open_own(const plan::CellSettings& settings) {
   const std::vector<std::string_view> endings = codec::endings_of(settings.data);
   if (!settings.mixed_sizes || endings.empty() || settings.detail != "medium" ||
       (settings.container != files && settings.container != shards)) {
-    const bool holds_shards = storage::holds_tar_shards(folder_);
     const auto passes_none = [](const std::string&) { return false; };
     const std::vector<std::string_view> pictures = codec::picture_endings();
+    const bool are_shards = storage::look_at_own_folder(folder_, pictures, progress_).are_shards();
     // Without pictures, that is what is wrong with it.
-    if (!holds_shards && storage::find_picture(folder_, pictures, passes_none, progress_).empty())
+    if (!are_shards && storage::find_picture(folder_, pictures, passes_none, progress_).empty())
       storage::list_image_folder(folder_, pictures, measure::allowed_cpus(), progress_);
     throw storage::MissingVariant(
         folder_.string(),
         "holds no dataset.json: it is not a dataset, or a folder of your own pictures",
         "make a dataset: `feedrate gen DIR`; pictures of your own are read with --data auto "
         "(jpeg, png ...) --image-size mixed --container " +
-            std::string(holds_shards ? shards : files));
+            std::string(are_shards ? shards : files));
   }
   const int threads = measure::allowed_cpus();
+  const storage::OwnFolder found = storage::look_at_own_folder(folder_, endings, progress_);
   // A cell that reads no storage in its steps has no container: what lies there decides.
-  const bool are_shards = settings.reads_storage()
-                              ? settings.container == shards
-                              : storage::holds_tar_shards(folder_) &&
-                                    !storage::holds_class_pictures(folder_, endings, progress_);
+  const bool are_shards =
+      settings.reads_storage() ? settings.container == shards : found.are_shards();
+  refuse_other_kind(folder_, found, are_shards);
   const auto note = [&](const std::string& line) {
     if (!was_told_) tell_once(line);
   };

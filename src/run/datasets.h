@@ -27,8 +27,9 @@ class UnreadableDataset : public std::runtime_error {
 // The variants of a dataset that cells use, each opened once. Not thread-safe.
 //
 // A folder that `feedrate gen` has not made is taken as one of the user's own pictures, for cells
-// whose `image-size` is "mixed": class folders (storage/image_folder.h), or, if `container` says
-// so, tar shards (storage/tar_shards.h).
+// whose `image-size` is "mixed": what it holds decides (storage/own_folder.h) whether it is one of
+// pictures (storage/image_folder.h) or of tar shards (storage/tar_shards.h), which `container` has
+// to say, too.
 class Datasets {
  public:
   // `progress` is told while a folder of the user's own is listed, `note` what the user should know

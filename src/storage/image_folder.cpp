@@ -24,6 +24,7 @@
 #include "storage/kept_listing.h"
 #include "storage/left_out.h"
 #include "storage/no_folder.h"
+#include "storage/tar_shards.h"
 
 namespace feedrate::storage {
 namespace {
@@ -56,13 +57,6 @@ struct stat stat_folder(const std::string& path) {
 
 Kind kind_of(mode_t mode) {
   return S_ISDIR(mode) ? Kind::folder : S_ISREG(mode) ? Kind::file : Kind::other;
-}
-
-bool has_suffix(std::string_view name, std::span<const std::string_view> suffixes) {
-  return std::ranges::any_of(suffixes, [&](std::string_view suffix) {
-    return name.size() > suffix.size() &&
-           is_in_any_case(name.substr(name.size() - suffix.size()), suffix);
-  });
 }
 
 // A link is what it leads to. What cannot be looked at for another reason than that a link leads
@@ -118,8 +112,9 @@ std::vector<Entry> entries_of(const std::string& path, std::span<const std::stri
 void count_left_out(const Entry& entry, LeftOutCount& count) {
   if (entry.kind == Kind::hidden) return count.add(kHidden);
   if (entry.kind == Kind::dangling) return count.add(kDanglingLinks);
-  const std::string_view picture =
-      entry.kind == Kind::file ? picture_ending(entry.name) : std::string_view{};
+  const bool is_file = entry.kind == Kind::file;
+  if (is_file && has_shard_name(entry.name)) return count.add(kTarFiles);
+  const std::string_view picture = is_file ? picture_ending(entry.name) : std::string_view{};
   count.add(picture.empty() ? kOther : std::string(picture));
 }
 
@@ -251,10 +246,9 @@ std::string ending_of(const std::string& path) {
 
 [[noreturn]] void refuse_no_pictures(const std::string& root,
                                      std::span<const std::string_view> suffixes, ListCount& count) {
-  static constexpr std::string_view kTar[] = {".tar"};
   const std::vector<Entry> entries = entries_of(root, {}, count);
   const bool holds_tar = std::ranges::any_of(entries, [&](const Entry& entry) {
-    return entry.kind == Kind::file && has_suffix(entry.name, kTar);
+    return entry.kind == Kind::file && has_shard_name(entry.name);
   });
   if (holds_tar) {
     throw Error(root, "holds tar files, not class folders",
@@ -495,10 +489,16 @@ bool holds_class_pictures(const fs::path& folder, std::span<const std::string_vi
                           const ListProgress& progress) {
   ListCount count(progress);
   const KeptListing none;
+  const std::vector<std::string> names = folders_among(entries_of(folder.string(), {}, count));
+  const std::function<bool(const std::string&)> passes_none = [](const std::string&) {
+    return false;
+  };
+  FirstPicture first(folder, suffixes, passes_none, count);  // one of a million will do
   ClassFolder lister(folder.string(), suffixes, none, count, kNobodyAsks);
   return std::ranges::any_of(
-      folders_among(entries_of(folder.string(), {}, count)),
-      [&](const std::string& name) { return !lister.list(name).files.empty(); });
+             names, [&](const std::string& name) { return !first.in_class(name).empty(); }) ||
+         std::ranges::any_of(
+             names, [&](const std::string& name) { return !lister.list(name).files.empty(); });
 }
 
 std::string find_picture(const fs::path& folder, std::span<const std::string_view> suffixes,

@@ -52,4 +52,16 @@ std::string_view LinesHash::add(std::string_view line) {
 
 std::string LinesHash::end_line() const { return std::string(kEndOfLines) + to_hex(hash_); }
 
+std::string left_out_line(const std::string& kind, std::uint64_t count) {
+  return std::string(kLeftOutLine) + std::to_string(count) + "\t" + kind;
+}
+
+bool add_left_out(std::string_view line, LeftOutCount& count) {
+  const std::size_t tab = line.find('\t');
+  const auto entries = number_from<std::uint64_t>(line.substr(0, tab));
+  if (!entries || tab == std::string_view::npos || tab + 1 == line.size()) return false;
+  count.add(std::string(line.substr(tab + 1)), *entries);
+  return true;
+}
+
 }  // namespace feedrate::storage

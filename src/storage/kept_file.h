@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "storage/left_out.h"
+
 namespace feedrate::storage {
 
 // What the kept listings of a user's own folders share: shard_index.h, kept_listing.h. Each is a
@@ -34,5 +36,11 @@ class LinesHash {
   std::uint64_t hash_ = 0;
 };
 inline constexpr std::string_view kEndOfLines = "end\t";  // what an end line begins with
+
+// "- COUNT KIND": how many of a kind were left out. What such a line begins with, the line, and the
+// count that what is behind its beginning is added to; false where that says none.
+inline constexpr std::string_view kLeftOutLine = "-\t";
+std::string left_out_line(const std::string& kind, std::uint64_t count);
+bool add_left_out(std::string_view line, LeftOutCount& count);
 
 }  // namespace feedrate::storage

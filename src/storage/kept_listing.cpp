@@ -1,6 +1,6 @@
 // The listing is text, a line each, with tabs between the fields. Names may hold newlines: lines
 // end with a zero byte (`tr '\0' '\n'` shows them).
-//   feedrate.folders/2
+//   feedrate.folders/3
 //   since SECONDS
 //   > CHANGED_NS STATUS_NS INODE PATH into a folder, see FolderState; the root's path is empty
 //   - COUNT KIND                      left out in it, see LeftOutCount
@@ -28,8 +28,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kFoldersSchema = "feedrate.folders/2", kSince = "since\t";
-constexpr std::string_view kInto = ">\t", kOut = "<", kLeftOutLine = "-\t";
+constexpr std::string_view kFoldersSchema = "feedrate.folders/3", kSince = "since\t";
+constexpr std::string_view kInto = ">\t", kOut = "<";
 constexpr char kLineEnd = '\0';
 
 // The lines of a text from some place on.
@@ -81,14 +81,6 @@ std::optional<ListedFile> file_from(std::string_view line) {
   const auto changed = take_time(line);
   if (!bytes || !changed || line.empty()) return std::nullopt;
   return ListedFile{.path = std::string(line), .bytes = *bytes, .changed_ns = *changed};
-}
-
-// Adds what a line without kLeftOutLine says, or returns false.
-bool add_left_out(std::string_view line, LeftOutCount& count) {
-  const auto files = number_from<std::uint64_t>(up_to_tab(line));
-  if (!files || line.empty()) return false;
-  count.add(std::string(line), *files);
-  return true;
 }
 
 std::string_view name_in(std::string_view path) { return path.substr(path.rfind('/') + 1); }
@@ -230,8 +222,7 @@ void keep_listing(const fs::path& file, std::int64_t since_s, std::int64_t began
       if (state.changed_ns > began_ns - kCoarsestTickNs) state.changed_ns = kUnknownTime;
       put(step.leaves ? std::string(kOut)
                       : std::string(kInto) + state_text(state) + "\t" + step.folder);
-      for (const auto& [kind, count] : step.left_out.of_kind())
-        put(std::string(kLeftOutLine) + std::to_string(count) + "\t" + kind);
+      for (const auto& [kind, count] : step.left_out.of_kind()) put(left_out_line(kind, count));
     }
     out << hash.end_line() << kLineEnd;
   });

@@ -29,6 +29,8 @@ std::string kind_words(std::uint64_t count, std::string_view kind) {
   static constexpr Words kWords[] = {{kDanglingLinks, "link that leads nowhere"},
                                      {kEmptyClasses, "class folder without pictures"},
                                      {kEmptyShards, "shard without pictures"},
+                                     {kBesideShards, "picture beside the shards"},
+                                     {kDottedNames, "with further dots in its name"},
                                      {kOtherKinds, "of another kind"}};
   const auto found = std::ranges::find(kWords, kind, &Words::several);
   return std::string(count == 1 && found != std::end(kWords) ? found->one : kind);

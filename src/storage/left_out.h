@@ -21,7 +21,10 @@ std::string_view picture_ending(std::string_view name);
 // Kinds of which one is said otherwise than several: LeftOutCount::text() knows both.
 inline constexpr const char *kDanglingLinks = "links that lead nowhere",
                             *kEmptyClasses = "class folders without pictures",
-                            *kEmptyShards = "shards without pictures";
+                            *kEmptyShards = "shards without pictures",
+                            *kBesideShards = "pictures beside the shards",
+                            *kDottedNames = "with further dots in their names";
+inline constexpr const char* kTarFiles = "tar";
 
 // How many entries (files, folders, shards) were left out, by kind: "hidden", "webp", "other".
 class LeftOutCount {

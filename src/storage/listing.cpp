@@ -35,6 +35,13 @@ bool is_in_any_case(std::string_view text, std::string_view lower) {
       text, lower, [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; });
 }
 
+bool has_suffix(std::string_view name, std::span<const std::string_view> suffixes) {
+  return std::ranges::any_of(suffixes, [&](std::string_view suffix) {
+    return name.size() > suffix.size() &&
+           is_in_any_case(name.substr(name.size() - suffix.size()), suffix);
+  });
+}
+
 std::string either_of(std::span<const std::string_view> suffixes) {
   std::string all;
   for (const std::string_view suffix : suffixes)

@@ -78,6 +78,8 @@ bool leads_nowhere(int error);
 
 // Whether a text is `lower`, in small letters, but for the case.
 bool is_in_any_case(std::string_view text, std::string_view lower);
+// Whether a name ends in one of these, in small letters, and has more than that.
+bool has_suffix(std::string_view name, std::span<const std::string_view> suffixes);
 // ".jpg or .jpeg"
 std::string either_of(std::span<const std::string_view> suffixes);
 

@@ -2,6 +2,7 @@
 //   feedrate.shards/1
 //   shards COUNT
 //   NAME BYTES CHANGED_NS             a shard
+//   - COUNT KIND                      left out of them all, see LeftOutCount
 //   SHARD OFFSET BYTES LABEL PATH     a sample
 //   end HASH                          of all lines before
 #include "storage/shard_index.h"
@@ -67,7 +68,7 @@ std::optional<SampleFile> parse_sample(std::string_view line,
 
 fs::path shard_index_path(const fs::path& folder, std::span<const std::string_view> suffixes) {
   std::vector<std::string_view> of(suffixes.begin(), suffixes.end());
-  of.emplace_back("no hidden ones");  // earlier versions took them
+  of.emplace_back("no hidden ones; left out");  // earlier versions took them, or counted none
   return kept_file_of("shards", folder, of);
 }
 
@@ -89,11 +90,18 @@ KeptIndex read_shard_index(const fs::path& index, const std::vector<ShardFile>& 
     if (hash.add(line) != line_of(shard)) return unusable("is older than " + shard.name);
   }
   KeptIndex kept;
+  ShardMembers& members = kept.members;
   while (next() && !line.starts_with(kEndOfLines)) {
-    std::optional<SampleFile> sample = parse_sample(hash.add(line), shards);
-    if (!sample) return unusable(kDamaged);
-    kept.samples.push_back(std::move(*sample));
+    const std::string_view text = hash.add(line);
     count.alive();
+    if (text.starts_with(kLeftOutLine)) {
+      if (!add_left_out(text.substr(kLeftOutLine.size()), members.left_out))
+        return unusable(kDamaged);
+      continue;
+    }
+    std::optional<SampleFile> sample = parse_sample(text, shards);
+    if (!sample) return unusable(kDamaged);
+    members.samples.push_back(std::move(*sample));
   }
   if (line != hash.end_line()) return unusable(kDamaged);
   kept.holds = true;
@@ -101,12 +109,14 @@ KeptIndex read_shard_index(const fs::path& index, const std::vector<ShardFile>& 
 }
 
 void keep_shard_index(const fs::path& index, const std::vector<ShardFile>& shards,
-                      const std::vector<SampleFile>& samples) {
+                      const ShardMembers& members) {
   replace_kept_file(index, [&](std::ostream& out) {
     LinesHash hash;
     out << hash.add(kShardsSchema) << '\n' << hash.add(count_line(shards)) << '\n';
     for (const ShardFile& shard : shards) out << hash.add(line_of(shard)) << '\n';
-    for (const SampleFile& sample : samples) out << hash.add(line_of(sample)) << '\n';
+    for (const auto& [kind, entries] : members.left_out.of_kind())
+      out << hash.add(left_out_line(kind, entries)) << '\n';
+    for (const SampleFile& sample : members.samples) out << hash.add(line_of(sample)) << '\n';
     out << hash.end_line() << '\n';
   });
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "storage/dataset.h"
+#include "storage/left_out.h"
 #include "storage/listing.h"
 
 namespace feedrate::storage {
@@ -26,11 +27,17 @@ inline constexpr std::int32_t kNoLabel = -1;
 std::filesystem::path shard_index_path(const std::filesystem::path& folder,
                                        std::span<const std::string_view> suffixes);
 
+// What lies in a folder's shards.
+struct ShardMembers {
+  std::vector<SampleFile> samples{};  // path, label, bytes, offset, shard
+  LeftOutCount left_out{};            // members that somebody may miss among the samples
+};
+
 // What a kept index gave.
 struct KeptIndex {
-  bool holds = false;               // it is of these shards: `samples` are theirs
-  std::vector<SampleFile> samples;  // path, label, bytes, offset, shard
-  std::string wrong;  // else, why it cannot be used: "is damaged"; empty where none is kept
+  bool holds = false;  // it is of these shards: `members` are theirs
+  ShardMembers members{};
+  std::string wrong{};  // else, why it cannot be used: "is damaged"; empty where none is kept
 };
 // `count` is told that it goes on.
 KeptIndex read_shard_index(const std::filesystem::path& index, const std::vector<ShardFile>& shards,
@@ -38,6 +45,6 @@ KeptIndex read_shard_index(const std::filesystem::path& index, const std::vector
 
 // Replaces it. Where the cache folder cannot be written, none is kept.
 void keep_shard_index(const std::filesystem::path& index, const std::vector<ShardFile>& shards,
-                      const std::vector<SampleFile>& samples);
+                      const ShardMembers& members);
 
 }  // namespace feedrate::storage

@@ -45,8 +45,11 @@ const Container& own_shards() {
 
 bool is_shard(const fs::directory_entry& entry) {
   std::error_code ignored;
-  const fs::path name = entry.path().filename();
-  return name.native().ends_with(kTar) && !is_hidden(name.native()) && !entry.is_directory(ignored);
+  return has_shard_name(entry.path().filename().native()) && !entry.is_directory(ignored);
+}
+
+bool is_compressed_name(std::string_view name) {
+  return std::ranges::any_of(kCompressed, [&](std::string_view c) { return name.ends_with(c); });
 }
 
 // To open a pipe would hang.
@@ -63,24 +66,26 @@ ShardFile look_at(const fs::path& path) {
           .changed_ns = changed_ns(info)};
 }
 
-// In name order.
-std::vector<ShardFile> shards_in(const fs::path& folder, ListCount& count) {
+// In name order. Pictures beside them are left out.
+std::vector<ShardFile> shards_in(const fs::path& folder, std::span<const std::string_view> suffixes,
+                                 ListCount& count, LeftOutCount& left_out) {
   std::vector<ShardFile> shards;
-  std::error_code error;
+  std::error_code error, ignored;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
        entry.increment(error)) {
     const std::string name = entry->path().filename().string();
     if (is_hidden(name)) continue;
-    if (std::ranges::any_of(kCompressed, [&](std::string_view c) { return name.ends_with(c); })) {
+    count.alive();
+    if (is_compressed_name(name)) {
       throw Error(entry->path().string(), "is compressed",
                   "unpack it (gunzip, zstd -d), or take it out of the folder: samples are read "
                   "where they lie");
     }
+    if (has_suffix(name, suffixes) && !entry->is_directory(ignored)) left_out.add(kBesideShards);
     if (!is_shard(*entry)) continue;
     if (has_control_characters(name))
       throw Error(folder.string(), "holds a shard whose name has control characters", "rename it");
     shards.push_back(look_at(entry->path()));
-    count.alive();
   }
   if (error) throw Error(folder.string(), error.message(), "give a folder that can be read");
   if (shards.empty()) {
@@ -117,15 +122,15 @@ class ShardSamples {
   ShardSamples(std::string path, std::uint32_t shard, std::span<const std::string_view> suffixes)
       : path_(std::move(path)), shard_(shard), suffixes_(suffixes) {}
 
-  std::vector<SampleFile> list(ListCount& count) {
+  ShardMembers list(ListCount& count) {
     TarWalk walk(path_);
     for (TarMember member; walk.next(member); count.one()) take(walk, member);
     // A label may stand before its sample or behind it.
-    for (SampleFile& sample : samples_) {
+    for (SampleFile& sample : found_.samples) {
       const auto label = labels_.find(std::string(key_and_kind(sample.path).first));
       if (label != labels_.end()) sample.label = label->second;
     }
-    return std::move(samples_);
+    return std::move(found_);
   }
 
  private:
@@ -134,12 +139,18 @@ class ShardSamples {
     const auto [key, kind] = key_and_kind(member.name);
     const auto is_kind = [&](std::string_view suffix) { return is_in_any_case(kind, suffix); };
     if (is_kind(".cls")) labels_[std::string(key)] = label_in(walk, member);
-    if (std::ranges::none_of(suffixes_, is_kind)) return;
-    samples_.push_back({.path = std::move(member.name),
-                        .label = kNoLabel,
-                        .bytes = member.bytes,
-                        .offset = member.offset,
-                        .shard = shard_});
+    if (std::ranges::none_of(suffixes_, is_kind)) return leave_out(member.name);
+    found_.samples.push_back({.path = std::move(member.name),
+                              .label = kNoLabel,
+                              .bytes = member.bytes,
+                              .offset = member.offset,
+                              .shard = shard_});
+  }
+
+  // Captions and all else belong to their samples.
+  void leave_out(std::string_view name) {
+    if (name.ends_with(kTar) || is_compressed_name(name)) found_.left_out.add(kTarFiles);
+    if (has_suffix(name, suffixes_)) found_.left_out.add(kDottedNames);
   }
 
   std::int32_t label_in(TarWalk& walk, const TarMember& member) const {
@@ -157,14 +168,30 @@ class ShardSamples {
   const std::string path_;
   const std::uint32_t shard_;
   const std::span<const std::string_view> suffixes_;
-  std::vector<SampleFile> samples_;
+  ShardMembers found_;
   std::unordered_map<std::string, std::int32_t> labels_;  // by key
 };
 
-std::vector<SampleFile> walk_shards(const fs::path& folder, const std::vector<ShardFile>& shards,
-                                    std::span<const std::string_view> suffixes, int threads,
-                                    ListCount& count) {
-  std::vector<std::vector<SampleFile>> of_shard(shards.size());
+[[noreturn]] void refuse_no_samples(const fs::path& folder, const std::vector<ShardFile>& shards,
+                                    std::span<const std::string_view> suffixes,
+                                    const LeftOutCount& left_out) {
+  const bool is_one = shards.size() == 1;
+  const std::string all = is_one ? "it" : "them", most = left_out.most_frequent();
+  std::string reason = "holds no " + either_of(suffixes), remedy = "use another --data";
+  if (!is_one) reason += " in any of its " + std::to_string(shards.size()) + " shards";
+  if (!left_out.empty()) reason += "; else it holds " + left_out.text();
+  if (is_one) remedy += ", or take it out of the folder";
+  if (most == kTarFiles)
+    remedy = "unpack " + all + ", and each tar file in " + all + " into a class folder of its own";
+  if (most == kDottedNames)
+    remedy = "rename them: a member's kind begins at the first dot of its name";
+  throw Error((is_one ? folder / shards.front().name : folder).string(), reason, remedy);
+}
+
+ShardMembers walk_shards(const fs::path& folder, const std::vector<ShardFile>& shards,
+                         std::span<const std::string_view> suffixes, int threads,
+                         ListCount& count) {
+  std::vector<ShardMembers> of_shard(shards.size());
   in_parallel(
       shards.size(), threads,
       [&] {
@@ -175,35 +202,29 @@ std::vector<SampleFile> walk_shards(const fs::path& folder, const std::vector<Sh
         };
       },
       [] { return false; });
-  std::vector<SampleFile> samples;
-  for (std::vector<SampleFile>& one : of_shard) {
-    std::ranges::move(one, std::back_inserter(samples));
-    std::vector<SampleFile>().swap(one);
+  ShardMembers all;
+  for (ShardMembers& one : of_shard) {
+    std::ranges::move(one.samples, std::back_inserter(all.samples));
+    all.left_out.add(one.left_out);
+    one = {};
   }
-  if (!samples.empty()) return samples;
-  const std::string none = "holds no " + either_of(suffixes);
-  if (shards.size() > 1) {
-    throw Error(folder.string(),
-                none + " in any of its " + std::to_string(shards.size()) + " shards",
-                "use another --data");
-  }
-  throw Error((folder / shards.front().name).string(), none,
-              "use another --data, or take it out of the folder");
+  if (all.samples.empty()) refuse_no_samples(folder, shards, suffixes, all.left_out);
+  return all;
 }
 
 // The members, from the kept index if it is of these shards.
-std::vector<SampleFile> find_samples(const fs::path& folder, const std::vector<ShardFile>& shards,
-                                     std::span<const std::string_view> suffixes, int threads,
-                                     ListCount& count, const ListNote& note, bool relist) {
+ShardMembers find_members(const fs::path& folder, const std::vector<ShardFile>& shards,
+                          std::span<const std::string_view> suffixes, int threads, ListCount& count,
+                          const ListNote& note, bool relist) {
   const fs::path index = shard_index_path(folder, suffixes);
   KeptIndex kept = relist ? KeptIndex() : read_shard_index(index, shards, count);
-  if (kept.holds) return std::move(kept.samples);
+  if (kept.holds) return std::move(kept.members);
   if (!kept.wrong.empty() && note)
     note(escaped(folder.string()) + ": its shards are listed anew: the index " +
          escaped(index.string()) + " " + kept.wrong);
-  std::vector<SampleFile> samples = walk_shards(folder, shards, suffixes, threads, count);
-  keep_shard_index(index, shards, samples);
-  return samples;
+  ShardMembers members = walk_shards(folder, shards, suffixes, threads, count);
+  keep_shard_index(index, shards, members);
+  return members;
 }
 
 // Takes out the shards that hold no sample; returns their names.
@@ -283,6 +304,8 @@ std::string manifest_of(const std::vector<ShardFile>& shards,
 
 }  // namespace
 
+bool has_shard_name(std::string_view name) { return name.ends_with(kTar) && !is_hidden(name); }
+
 std::string find_tar_shard(const fs::path& data) {
   std::error_code error;
   for (fs::directory_iterator entry(data, error), end; !error && entry != end;
@@ -296,9 +319,12 @@ DatasetVariant list_tar_shards(const fs::path& folder, std::span<const std::stri
                                int threads, const ListProgress& progress, const ListNote& note,
                                bool relist) {
   ListCount count(progress);
-  std::vector<ShardFile> shards = shards_in(folder, count);
+  LeftOutCount left_out;
+  std::vector<ShardFile> shards = shards_in(folder, suffixes, count, left_out);
   DatasetVariant variant{.folder = folder, .container = &own_shards()};
-  variant.samples = find_samples(folder, shards, suffixes, threads, count, note, relist);
+  ShardMembers members = find_members(folder, shards, suffixes, threads, count, note, relist);
+  left_out.add(members.left_out);
+  variant.samples = std::move(members.samples);
   const std::vector<std::string> barren = drop_empty_shards(shards, variant.samples);
   const std::string oddities = oddities_of(variant.samples);
   variant.classes = label_by_folders(variant.samples);
@@ -312,11 +338,9 @@ DatasetVariant list_tar_shards(const fs::path& folder, std::span<const std::stri
                   {"count", std::to_string(variant.samples.size())},
                   {"classes", std::to_string(variant.classes)}};
   if (!oddities.empty()) variant.made[kLayout] = oddities;
-  if (barren.empty()) return variant;
-  LeftOutCount left_out;
   left_out.add(kEmptyShards, barren.size());
-  variant.made[kLeftOut] = left_out.text();
-  if (note) {
+  if (!left_out.empty()) variant.made[kLeftOut] = left_out.text();
+  if (note && !barren.empty()) {
     note(escaped((folder / barren.front()).string()) + ": holds no " + either_of(suffixes) +
          (barren.size() > 1 ? ", like " + std::to_string(barren.size() - 1) + " more" : ""));
   }

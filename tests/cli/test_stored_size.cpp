@@ -4,6 +4,8 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
+#include <string>
 
 #include "tests/temporary_folder.h"
 
@@ -66,8 +68,26 @@ TEST(StoredSize, OfShardsOfOnesOwnIsWhereTheyWillDo) {
   EXPECT_EQ(look_for_either(),
             (StoredSize{.size = "mixed", .detail = "", .made = false, .is_shards = true}));
   std::filesystem::create_directories(folder.path() / "cats");
+  EXPECT_TRUE(look_for_either()->is_shards) << "no class folder holds a picture";
+  std::ofstream(folder.path() / "cats" / "a.jpg") << "";
   EXPECT_EQ(look_for_either(),
             (StoredSize{.size = "mixed", .detail = "", .made = false, .is_shards = false}));
+}
+
+TEST(StoredSize, OfPicturesBesideTheTarThatTheyCameFromIsTheirs) {
+  const TemporaryFolder folder;
+  const auto look_for = [&](const std::set<std::string>& kinds) {
+    return cli::look_for_stored_size(folder.path(), kinds, std::chrono::seconds(60)).only;
+  };
+  const std::set<std::string> either = {"auto", "auto.webdataset"};
+  for (const char* name : {"1.tar", "a.jpg"}) std::ofstream(folder.path() / name) << "";
+  ASSERT_TRUE(look_for(either));
+  EXPECT_FALSE(look_for(either)->is_shards);
+  EXPECT_TRUE(look_for({"auto"}));
+  std::ofstream(folder.path() / "2.tar") << "";
+  ASSERT_TRUE(look_for(either));
+  EXPECT_TRUE(look_for(either)->is_shards);
+  EXPECT_FALSE(look_for({"auto"})) << "the fewer are not what the folder is";
 }
 
 TEST(StoredSize, OfNoFolderIsNone) {

@@ -207,6 +207,28 @@ TEST_F(From, takes_what_is_read_from_a_folder_as_it_lies) {
   EXPECT_THAT(error_of(from_options()), HasSubstr("n01/d.jpg: is a link that leads nowhere"));
 }
 
+TEST_F(From, takes_what_is_read_from_a_folder_of_several_kinds) {
+  for (const char* name : {"a.jpg", "b.jpg"}) add_picture(name, 1);
+  write_text(pictures() / "all.tar", "x");
+  generate(from_options());
+  EXPECT_THAT(paths_of(storage::open_dataset(from_options().data, "jpeg/32x24")),
+              ElementsAre("class_000/000000.jpg 0", "class_000/000001.jpg 0"));
+  for (const char* name : {"b.tar", "c.tar"}) write_text(pictures() / name, "x");
+  EXPECT_THAT(error_of(from_options("of shards")),
+              HasSubstr("pictures: holds tar shards (3); unp"));
+  add_picture("n01/c.jpg", 2);
+  data_gen::GenerateOptions options = from_options("of classes");
+  std::map<std::string, std::int64_t> left_out;
+  options.on_skipped = [&](const std::string& what, std::int64_t pictures) {
+    left_out[what.substr(what.find("pictures/"))] = pictures;
+  };
+  generate(options);
+  EXPECT_THAT(paths_of(storage::open_dataset(options.data, "jpeg/32x24")),
+              ElementsAre("n01/000000.jpg 0"));
+  EXPECT_THAT(left_out,
+              ElementsAre(Pair("pictures/a.jpg: lies in no class folder (and 1 more)", 2)));
+}
+
 TEST_F(From, a_loop_of_links_ends) {
   add_picture("n01/a.jpg", 1);
   fs::create_directory_symlink(pictures(), pictures() / "n01/again");

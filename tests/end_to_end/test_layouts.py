@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import tarfile
 import unittest
 from unittest import mock
 
@@ -117,6 +118,44 @@ class Layouts(ProgramTest):
         self.assertIn("2 samples", answer.out)
         said = f"{self.mine}: no class folders: one class; left out: 1 (1 other)\n"
         self.assertIn(said, answer.err)
+
+    def test_pictures_beside_the_tar_that_they_came_from(self):
+        """`run`, `verify` and `gen --from` read the same of them, whichever are more."""
+        self.fill(["1.jpg", "2.jpg"], ["all.tar", "solution.csv"])
+        says = "no class folders: one class; left out: 2 (1 other, 1 tar)"
+        self.loads(says, 1, 2, "2 (1 other, 1 tar)")
+        answer = self.call("verify", self.mine)
+        self.assertIn("2 samples", answer.out)
+        self.assertIn(f"{self.mine}: {says}\n", answer.err)
+        words = ("--image-size", "48", "--count", "0", "--format", "jpeg")
+        made = self.call("gen", self.path("made"), "--from", self.mine, *words)
+        self.assertRegex(made.out + made.err, r"\b2 samples")
+        for name in ("all.tar", "b.tar", "c.tar"):
+            with tarfile.open(os.path.join(self.mine, name), "w") as tar:
+                tar.add(self.picture, f"{name[0]}.jpg")
+        answer = self.call("run", "--dataset", self.mine, *CELL, *SHORT, "--json", "--no-ceiling")
+        made = json.loads(answer.out)["dataset"]["made"]
+        self.assertEqual(
+            (made["count"], made["left_out"]), ("3", "2 (2 pictures beside the shards)")
+        )
+        self.assertIn("--container webdataset", answer.err)
+        answer = self.call("verify", self.mine)
+        self.assertIn("3 samples", answer.out)
+        self.assertIn("left out: 2 (2 pictures beside the shards)", answer.err)
+        names = [self.mine, "holds tar shards (3)", "unpack them"]
+        self.refused("gen", self.path("new"), "--from", self.mine, *words, names=names, code=1)
+
+    def test_a_tar_of_tars_is_to_be_unpacked(self):
+        self.fill([])
+        with tarfile.open(self.path("n01.tar"), "w") as tar:
+            tar.add(self.picture, "n01_1.jpg")
+        with tarfile.open(os.path.join(self.mine, "train.tar"), "w") as tar:
+            tar.add(self.path("n01.tar"), "n01.tar")
+        own = ("--data", "auto", "--image-size", "mixed", "--container", "webdataset")
+        run = ("run", "--dataset", self.mine, *own, *CELL, *SHORT)
+        for words in (run, ("verify", self.mine)):
+            names = [os.path.join(self.mine, "train.tar"), "else it holds 1 (1 tar)", "unpack it"]
+            self.refused(*words, names=names, code=1)
 
     def test_folders_that_are_refused(self):
         for name, others, names in (

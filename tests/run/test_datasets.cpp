@@ -112,6 +112,37 @@ TEST_F(OpenDatasets, APartHasWhatWasSaidOfTheWhole) {
   EXPECT_EQ(dataset->made.at("samples"), "2 of 4, spread over all classes");
 }
 
+// A cell that reads no storage has no container, and must read the same.
+TEST_F(OpenDatasets, OfPicturesAndTarFilesTheMoreAreReadByAllCells) {
+  const auto cell = [&](const std::string& cache, const std::string& container) {
+    plan::AxisValues axes = {{"device", {"emulated:1000"}}, {"data", {"jpeg"}},
+                             {"batch-size", {"4"}},         {"image-size", {"mixed"}},
+                             {"input-size", {"32"}},        {"cache", {cache}}};
+    if (cache == "none") axes["container"] = {container};
+    return plan::settings_of(plan::expand(axes).at(0));
+  };
+  const auto refused = [&](const plan::CellSettings& settings, const std::string& words) {
+    EXPECT_THAT([&] { datasets().of(settings); }, ThrowsMessage<Error>(HasSubstr(words)));
+  };
+  for (const char* name : {"a.jpg", "b.jpg", "a.tar"}) put(name);
+  for (const char* cache : {"none", "encoded"}) {
+    const auto dataset = datasets().of(cell(cache, "files"));
+    EXPECT_EQ(dataset->samples.size(), 2U) << cache;
+    EXPECT_EQ(dataset->made.at(storage::kLeftOut), "1 (1 tar)") << cache;
+  }
+  refused(cell("none", "webdataset"),
+          ": holds pictures (2) and tar files (1): it is read as pictures; use --container files");
+  for (const char* name : {"b.tar", "c.tar"}) put(name);
+  refused(
+      cell("none", "files"),
+      ": holds pictures (2) and tar files (3): it is read as shards; use --container webdataset");
+  refused(cell("encoded", ""), ".tar: is cut off");
+  put("class/c.jpg");
+  EXPECT_EQ(datasets().of(cell("encoded", ""))->samples.size(), 1U);
+  refused(cell("none", "webdataset"),
+          ": holds class folders and tar files (3): it is read as pictures; use --container files");
+}
+
 TEST_F(OpenDatasets, AFolderWithoutPicturesIsNotTakenForOneOfAnotherSize) {
   const auto refused = [&](const std::string& words) {
     EXPECT_THAT([&] { datasets().of(settings("emulated:1000", "48")); },

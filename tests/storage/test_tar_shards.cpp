@@ -204,11 +204,49 @@ TEST_F(TarShards, OneWithoutSamplesIsLeftOutAndNamed) {
     EXPECT_EQ(variant.packed_bytes.size(), 2U);
     EXPECT_EQ(storage::first_sample_in(variant, 1).path, "y/3.jpg");
     EXPECT_EQ(variant.made.at(storage::kLeftOut), "3 (3 shards without pictures)");
-    EXPECT_THAT(notes_,
-                ElementsAre(HasSubstr("mine/a.tar: holds no .jpg or .jpeg, like 2 more")));
+    EXPECT_THAT(notes_, ElementsAre(HasSubstr("mine/a.tar: holds no .jpg or .jpeg, like 2 more")));
   }
   for (const char* name : {"b.tar", "d.tar"}) fs::remove(root() / name);
   refused("mine: holds no .jpg or .jpeg in any of its 3 shards; use another --data");
+}
+
+TEST_F(TarShards, WhatSomebodyMayMissIsCounted) {
+  put_shard("a.tar", member("1.jpg", "1") + member("1.seg.jpg", "mask") + member("1.json", "{}") +
+                         member("cat/at 10.22.00.JPEG", "2") + member("cat/._b.c.jpg", "mac") +
+                         member("inner.tar", kEnd) + member("a.b/3.jpg", "3") + kEnd);
+  put_shard("b.tar", member("4.jpg", "4") + member("inner.v1.tar", kEnd) +
+                         member("5.jpg.txt", "no picture") + kEnd);
+  put_shard("beside.jpg", "x");
+  put_shard("._hidden.jpg", "x");
+  for (const char* which : {"walked", "kept"}) {
+    const storage::DatasetVariant variant = list();
+    EXPECT_EQ(variant.samples.size(), 3U) << which;
+    EXPECT_EQ(variant.made.at(storage::kLeftOut),
+              "5 (2 tar, 2 with further dots in their names, 1 picture beside the shards)")
+        << which;
+  }
+  for (const char* name : {"b.tar", "beside.jpg"}) fs::remove(root() / name);
+  put_shard("a.tar", member("1.jpg", "1") + member("1.seg.jpg", "mask") + kEnd);
+  EXPECT_EQ(list().made.at(storage::kLeftOut), "1 (1 with further dots in its name)");
+  put_shard("a.tar", member("1.jpg", "1") + kEnd);
+  EXPECT_FALSE(list().made.contains(storage::kLeftOut));
+}
+
+TEST_F(TarShards, ATarOfTarsIsToBeUnpacked) {
+  const std::string inner = member("n01_1.jpg", "1") + kEnd;
+  shard_refused(member("n01.tar", inner) + member("n02.tar", inner) + kEnd,
+                "holds no .jpg or .jpeg; else it holds 2 (2 tar); unpack it, and each tar file in "
+                "it into a class folder of its own");
+  shard_refused(member("n01.tar.gz", "x") + kEnd,
+                "holds no .jpg or .jpeg; else it holds 1 (1 tar); unpack it");
+  shard_refused(member("1.a.jpg", "1") + kEnd,
+                "holds no .jpg or .jpeg; else it holds 1 (1 with further dots in its name); rename "
+                "them: a member's kind begins at the first dot of its name");
+  put_shard("b.tar", member("1.txt", "x") + kEnd);
+  put_shard("a.tar", member("n01.tar", inner) + kEnd);
+  refused(
+      "mine: holds no .jpg or .jpeg in any of its 2 shards; else it holds 1 (1 tar); unpack "
+      "them");
 }
 
 TEST_F(TarShards, RepeatedNamesAndMissingLabelsAreCounted) {
@@ -317,11 +355,11 @@ TEST_F(TarShards, ALabelThatIsNoNumberIsRefused) {
 TEST_F(TarShards, SaysWhichFolderHasNone) {
   refused("mine: holds no *.tar; give the folder that holds the shards");
   fs::create_directories(root() / "jpeg.tar");
-  EXPECT_FALSE(storage::holds_tar_shards(root()));
+  EXPECT_EQ(storage::find_tar_shard(root()), "");
   refused("mine: holds no *.tar");
-  EXPECT_FALSE(storage::holds_tar_shards(root() / "none"));
+  EXPECT_EQ(storage::find_tar_shard(root() / "none"), "");
   put_shard("a.tar", member("1.jpg", "one") + kEnd);
-  EXPECT_TRUE(storage::holds_tar_shards(root()));
+  EXPECT_EQ(storage::find_tar_shard(root()), "a.tar");
   EXPECT_EQ(list().samples.size(), 1U);
   put_shard("b.tar.gz", "x");
   refused("mine/b.tar.gz: is compressed; unpack it (gunzip, zstd -d)");
