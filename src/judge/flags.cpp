@@ -515,14 +515,19 @@ Raised unseen_queue(const FlagFacts& facts, const FlagRule& rule) {
                       " finished batches, " + percent(prefetch / std::max(steps, 1.0)) + " of it");
 }
 
+// Files of the user's own are what their names say, as far as a run knows, and not what --data
+// says.
+bool reads_jpegs(const FlagFacts& facts) {
+  const auto& dataset = facts.result.dataset;
+  if (!dataset || !dataset->contents_decide()) return facts.result.settings.data == "jpeg";
+  return dataset->made.at(storage::kFormats).find("jpeg ") != std::string::npos;
+}
+
 Raised lenient_decoder(const FlagFacts& facts, const FlagRule&) {
   const plan::CellSettings& settings = facts.result.settings;
-  const auto& dataset = facts.result.dataset;
-  const bool may_be_jpeg = settings.data == "jpeg" || (dataset && dataset->contents_decide());
-  const bool by_opencv =
-      settings.decoder == codec::DecoderKind::opencv && may_be_jpeg && settings.loads();
+  const bool by_opencv = settings.decoder == codec::DecoderKind::opencv && settings.loads();
   return raise_if(
-      streams_by_dali(facts) || by_opencv,
+      (streams_by_dali(facts) || by_opencv) && reads_jpegs(facts),
       (by_opencv ? "OpenCV" : "DALI") + std::string(" decodes damaged JPEGs without an error"));
 }
 

@@ -137,6 +137,7 @@ RecordedFacts facts_from(const Json& record, const plan::CellSettings& settings,
   if (const Json& dataset = record.at("dataset"); dataset.is_object()) {
     auto variant = std::make_shared<storage::DatasetVariant>();
     variant->total_bytes = dataset.value("bytes", std::uint64_t{0});
+    variant->made = dataset.value("made", variant->made);
     recorded.result.dataset = variant;
   }
   const Json jobs = record.value("jobs", Json::object());

@@ -116,6 +116,8 @@ struct Planted {
 const plan::AxisValues kEmulated = {{"device", {"emulated:1000"}}};
 const plan::AxisValues kEmulatedCeiling = {{"device", {"emulated:1000"}}, {"data", {"synthetic"}}};
 const plan::AxisValues kCuda = {{"device", {"cuda"}}};
+const plan::AxisValues kOwnByOpencv = {
+    {"decoder", {"opencv"}}, {"data", {"auto"}}, {"image-size", {"mixed"}}};
 
 // Values on both sides of each threshold, less than a tenth away from it.
 std::vector<Planted> planted() {
@@ -242,6 +244,14 @@ std::vector<Planted> planted() {
       {change(R"({"steps": 195, "window_s": 1.95})"),
        "lenient_decoder note, unseen_queue note",
        {{"loader", {"dali"}}, {"prefetch", {"2"}}}},
+      {change(R"({"steps": 205, "window_s": 2.05})"),
+       "",
+       {{"loader", {"dali"}}, {"prefetch", {"2"}}, {"data", {"png"}}}},
+      {change("{}"), "lenient_decoder note", {{"decoder", {"opencv"}}}},
+      {change("{}"), "", {{"decoder", {"opencv"}}, {"data", {"png"}}}},
+      {change(R"({"dataset": {"made": {"formats": "jpeg 1, png 11"}}})"), "lenient_decoder note",
+       kOwnByOpencv},
+      {change(R"({"dataset": {"made": {"formats": "png 12"}}})"), "", kOwnByOpencv},
       // The page cache.
       {change(R"({"dataset": {"page_cache_before": -1.0}})"),
        "page_cache serious",
