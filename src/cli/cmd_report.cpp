@@ -51,6 +51,17 @@ bool holds_pictures(const std::filesystem::path& folder) {
   return !storage::find_picture(folder, codec::picture_endings(), holds_results).empty();
 }
 
+// Which of several sizes; the only one is what `run` takes anyway. A tensor's is the input's.
+std::string size_words(const storage::VariantName& name, const std::vector<std::string>& variants) {
+  if (!name.dtype.empty()) return " --tensor-dtype " + name.dtype + " --input-size " + name.size;
+  const auto is_of_its_kind = [&](const std::string& variant) {
+    const storage::VariantName other = storage::variant_name_from(variant);
+    return other.format == name.format && other.container == name.container;
+  };
+  if (std::ranges::count_if(variants, is_of_its_kind) == 1) return "";
+  return " --image-size " + name.size + (name.detail.empty() ? "" : " --detail " + name.detail);
+}
+
 // The options of `run` that load what is in it.
 std::string words_to_load(const std::filesystem::path& folder) {
   const std::string dataset = " --dataset " + shell_word(folder.string());
@@ -64,7 +75,8 @@ std::string words_to_load(const std::filesystem::path& folder) {
   const auto plain = std::ranges::find_if(variants, in_no_container);
   const auto name = storage::variant_name_from(plain == variants.end() ? variants.front() : *plain);
   return " --data " + name.format +
-         (name.container.empty() ? "" : " --container " + name.container) + dataset;
+         (name.container.empty() ? "" : " --container " + name.container) +
+         size_words(name, variants) + dataset;
 }
 
 // The folders in it that hold a ledger, in name order.

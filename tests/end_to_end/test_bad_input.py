@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import shlex
 import shutil
 import subprocess
 import unittest
@@ -210,6 +212,18 @@ class BadInput(ProgramTest):
         said = self.refused("report", "result", names="result: no such folder", code=1)
         self.assertTrue(said.endswith("; did you mean results?"), said)
         self.refused("report", "results", names="sweep -o results", code=1)
+
+    def test_of_several_sizes_the_command_names_one(self):
+        data = self.path("several")
+        words = ("--image-size", "32,48", "--detail", "low,high", "--input-size", "32")
+        self.call("gen", data, "--count", "8", "--classes", "2", "--format", "jpeg", *words)
+        said = self.refused("report", data, names=[data, "holds pictures"], code=1)
+        command = shlex.split(re.search(r"`feedrate (run .*)`", said)[1])
+        cell = ("--device", "emulated:2000", "--batch-size", "4", "--input-size", "32", *SHORT)
+        record = json.loads(self.call(*command, *cell, "--no-ceiling", "--json").out)
+        named = dict(zip(command[1::2], command[2::2], strict=True))
+        size, detail = named["--image-size"], named["--detail"]
+        self.assertEqual(record["dataset"]["variant"], f"jpeg/{size}-{detail}")
 
     def test_a_folder_of_results_is_no_folder_of_pictures(self):
         for name in ("r1", "r2"):
