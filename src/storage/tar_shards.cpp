@@ -259,10 +259,15 @@ std::string oddities_of(const std::vector<SampleFile>& samples) {
   const auto unlabelled =
       static_cast<std::size_t>(std::ranges::count(samples, kNoLabel, &SampleFile::label));
   std::string text;
-  if (repeated > 0) text = std::to_string(repeated) + " samples have another one's name";
+  if (repeated > 0) {
+    text = std::to_string(repeated) + (repeated == 1 ? " sample has" : " samples have") +
+           " another one's name";
+  }
   if (unlabelled > 0 && unlabelled < samples.size()) {
     text += (text.empty() ? "" : "; ") + std::to_string(unlabelled) +
-            " samples have no .cls in their shard: their folders are their classes";
+            (unlabelled == 1 ? " sample has no .cls in its shard: its folder is its class"
+                             : " samples have no .cls in their shard: their folders are their "
+                               "classes");
   }
   return text;
 }

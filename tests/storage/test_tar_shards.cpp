@@ -256,8 +256,12 @@ TEST_F(TarShards, RepeatedNamesAndMissingLabelsAreCounted) {
   put_shard("b.tar", member("1.cls", "3") + member("1.jpg", "c") + member("5.jpg", "d") + kEnd);
   put_shard("c.tar", member("5.cls", "6") + member("7.jpg", "e") + kEnd);
   EXPECT_EQ(list().made.at(storage::kLayout),
-            "1 samples have another one's name; 2 samples have no .cls in their shard: their "
+            "1 sample has another one's name; 2 samples have no .cls in their shard: their "
             "folders are their classes");
+  put_shard("c.tar", member("7.cls", "6") + member("7.jpg", "e") + member("7.txt", "e") + kEnd);
+  EXPECT_EQ(list().made.at(storage::kLayout),
+            "1 sample has another one's name; 1 sample has no .cls in its shard: its folder is "
+            "its class");
 }
 
 TEST_F(TarShards, ExtendedHeadersAreFollowed) {
