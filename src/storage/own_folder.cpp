@@ -8,8 +8,11 @@
 #include "storage/tar_shards.h"
 
 namespace feedrate::storage {
+namespace {
 
 namespace fs = std::filesystem;
+
+}  // namespace
 
 OwnFolder look_at_own_folder(const fs::path& folder, std::span<const std::string_view> suffixes,
                              const ListProgress& progress) {
