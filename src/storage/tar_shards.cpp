@@ -149,8 +149,11 @@ class ShardSamples {
 
   // Captions and all else belong to their samples.
   void leave_out(std::string_view name) {
-    if (name.ends_with(kTar) || is_compressed_name(name)) found_.left_out.add(kTarFiles);
-    if (has_suffix(name, suffixes_)) found_.left_out.add(kDottedNames);
+    LeftOutCount& left_out = found_.left_out;
+    if (name.ends_with(kTar) || is_compressed_name(name)) return left_out.add(kTarFiles);
+    if (has_suffix(name, suffixes_)) return left_out.add(kDottedNames);
+    const std::string_view picture = picture_ending(name);
+    if (!picture.empty()) left_out.add(std::string(picture));
   }
 
   std::int32_t label_in(TarWalk& walk, const TarMember& member) const {

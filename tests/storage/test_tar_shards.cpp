@@ -203,15 +203,18 @@ TEST_F(TarShards, OneWithoutSamplesIsLeftOutAndNamed) {
     EXPECT_THAT(variant.packed, ElementsAre("b.tar", "d.tar")) << which;
     EXPECT_EQ(variant.packed_bytes.size(), 2U);
     EXPECT_EQ(storage::first_sample_in(variant, 1).path, "y/3.jpg");
-    EXPECT_EQ(variant.made.at(storage::kLeftOut), "3 (3 shards without pictures)");
+    EXPECT_EQ(variant.made.at(storage::kLeftOut), "4 (3 shards without pictures, 1 png)");
     EXPECT_THAT(notes_, ElementsAre(HasSubstr("mine/a.tar: holds no .jpg or .jpeg, like 2 more")));
   }
   for (const char* name : {"b.tar", "d.tar"}) fs::remove(root() / name);
-  refused("mine: holds no .jpg or .jpeg in any of its 3 shards; use another --data");
+  refused(
+      "mine: holds no .jpg or .jpeg in any of its 3 shards; else it holds 1 (1 png); use another "
+      "--data");
 }
 
 TEST_F(TarShards, WhatSomebodyMayMissIsCounted) {
   put_shard("a.tar", member("1.jpg", "1") + member("1.seg.jpg", "mask") + member("1.json", "{}") +
+                         member("1.gif", "g") + member("cat/2.b.webp", "w") +
                          member("cat/at 10.22.00.JPEG", "2") + member("cat/._b.c.jpg", "mac") +
                          member("inner.tar", kEnd) + member("a.b/3.jpg", "3") + kEnd);
   put_shard("b.tar", member("4.jpg", "4") + member("inner.v1.tar", kEnd) +
@@ -222,7 +225,8 @@ TEST_F(TarShards, WhatSomebodyMayMissIsCounted) {
     const storage::DatasetVariant variant = list();
     EXPECT_EQ(variant.samples.size(), 3U) << which;
     EXPECT_EQ(variant.made.at(storage::kLeftOut),
-              "5 (2 tar, 2 with further dots in their names, 1 picture beside the shards)")
+              "7 (2 tar, 2 with further dots in their names, 1 gif, 1 picture beside the shards, 1 "
+              "webp)")
         << which;
   }
   for (const char* name : {"b.tar", "beside.jpg"}) fs::remove(root() / name);
