@@ -118,13 +118,49 @@ void count_left_out(const Entry& entry, LeftOutCount& count) {
   count.add(picture.empty() ? kOther : std::string(picture));
 }
 
-// What a walk through folders met.
+// The string has no spare capacity, unlike one that has grown: there may be millions.
+std::string path_in(const std::string& folder, std::string_view name) {
+  if (folder.empty()) return std::string(name);
+  std::string path(folder.size() + 1 + name.size(), '/');
+  std::ranges::copy(folder, path.begin());
+  std::ranges::copy(name, path.end() - static_cast<std::ptrdiff_t>(name.size()));
+  return path;
+}
+
+// What a walk through folders met. It holds of a file no more than the name, and not that where a
+// kept listing has it: make_samples() reads that again.
 struct Walked {
-  std::vector<ListedFile> files;
+  std::size_t files = 0;
+  std::string names;  // of the files that were listed anew, in their order, each with a zero byte
   std::vector<WalkStep> steps;
   std::size_t listed_anew = 0;        // folders that no kept listing had
   std::vector<std::string> dangling;  // links of a picture's name, not to be left out
 };
+
+// Calls on_file(path of its folder, KeptFile) for each file of a walk, in their order.
+template <typename OnFile>
+void for_each_file(const Walked& walked, KeptFiles& kept, const OnFile& on_file) {
+  std::vector<const WalkedFolder*> way;
+  const char* name = walked.names.c_str();
+  std::size_t met = 0;
+  for (const WalkStep& step : walked.steps) {
+    if (step.kept_at != kNotKept) kept.go_to(step.kept_at);
+    for (; met < step.files; ++met) {
+      KeptFile file;
+      if (step.kept_at != kNotKept) {
+        file = kept.next();
+      } else {
+        file.name = name;
+        name += file.name.size() + 1;
+      }
+      on_file(way.back()->path, file);
+    }
+    if (step.into)
+      way.push_back(step.into.get());
+    else
+      way.pop_back();
+  }
+}
 
 // The pictures of one class, or of all of the folder.
 class ClassFolder {
@@ -136,8 +172,10 @@ class ClassFolder {
 
   // `name`: of the class, empty for the root itself.
   Walked list(const std::string& name) {
-    walked_ = {}, way_.clear();
+    walked_ = {}, way_.clear(), kept_at_ = kNotKept;
     walk(name);
+    walked_.names.shrink_to_fit();  // all walks are kept until the last one has ended
+    walked_.steps.shrink_to_fit();
     return std::move(walked_);
   }
   // Those that lie in the root itself.
@@ -156,50 +194,57 @@ class ClassFolder {
     way_.push_back(id);
     const FolderState state{
         .changed_ns = changed_ns(info), .status_ns = ns_of(info.st_ctim), .inode = info.st_ino};
-    const std::size_t step = walked_.steps.size();
-    walked_.steps.push_back({.folder = relative, .state = state, .files = walked_.files.size()});
+    auto into = std::make_unique<WalkedFolder>(WalkedFolder{.path = relative, .state = state});
+    WalkedFolder& folder = *into;
+    add_step(std::move(into));
     if (kept_.holds(relative, state))
-      take_kept(relative, step);
+      take_kept(folder);
     else
-      list_anew(relative, path, step);
-    walked_.steps.push_back({.leaves = true, .files = walked_.files.size()});
+      list_anew(folder, path);
+    add_step(nullptr);
     way_.pop_back();
   }
 
-  // `step`: the one into the folder.
-  void take_kept(const std::string& relative, std::size_t step) {
-    LeftOutCount left_out = kept_.each(
-        relative, [this](const std::string& below) { walk(below); },
-        [this](ListedFile file) { walked_.files.push_back(std::move(file)); });
-    walked_.steps[step].left_out = std::move(left_out);
+  // `into`: null out of the folder.
+  void add_step(std::unique_ptr<WalkedFolder> into) {
+    walked_.steps.push_back({.into = std::move(into),
+                             .files = walked_.files,
+                             .kept_at = std::exchange(kept_at_, kNotKept)});
+  }
+
+  void take_kept(WalkedFolder& folder) {
+    folder.left_out = kept_.each(
+        folder.path, [this](const std::string& below) { walk(below); },
+        [this](std::uint64_t at, std::size_t files) { kept_at_ = at, walked_.files += files; });
     count_.alive();
   }
 
-  void list_anew(const std::string& relative, const std::string& path, std::size_t step) {
+  void list_anew(WalkedFolder& folder, const std::string& path) {
     ++walked_.listed_anew;
     for (const Entry& entry : entries_of(path, suffixes_, count_)) {
-      std::string below = relative.empty() ? entry.name : relative + "/" + entry.name;
       const bool is_sample = has_suffix(entry.name, suffixes_);
       if (entry.kind == Kind::folder) {
-        if (goes_down_) walk(below);
+        if (goes_down_) walk(path_in(folder.path, entry.name));
       } else if (entry.kind == Kind::file && is_sample) {
-        walked_.files.push_back({.path = std::move(below)});
+        walked_.names.append(entry.name).push_back('\0');
+        ++walked_.files;
       } else if (entry.kind == Kind::dangling && is_sample && !left_out_.dangling_samples) {
-        walked_.dangling.push_back(std::move(below));
+        walked_.dangling.push_back(path_in(folder.path, entry.name));
       } else {
-        leave_out(entry, below, walked_.steps[step]);
+        leave_out(entry, folder);
       }
     }
   }
 
-  void leave_out(const Entry& entry, const std::string& path, WalkStep& step) {
-    count_left_out(entry, step.left_out);
+  void leave_out(const Entry& entry, WalkedFolder& folder) {
+    count_left_out(entry, folder.left_out);
     // What a link leads to may come, and be a folder, without a trace in the folder of the link.
-    if (entry.kind == Kind::dangling) step.state.changed_ns = kUnknownTime;
+    if (entry.kind == Kind::dangling) folder.state.changed_ns = kUnknownTime;
     if (entry.kind == Kind::other || !left_out_.tell) return;
-    left_out_.tell(path, entry.kind == Kind::hidden     ? LeftOut::Why::hidden
-                         : entry.kind == Kind::dangling ? LeftOut::Why::dangling
-                                                        : LeftOut::Why::name);
+    left_out_.tell(path_in(folder.path, entry.name),
+                   entry.kind == Kind::hidden     ? LeftOut::Why::hidden
+                   : entry.kind == Kind::dangling ? LeftOut::Why::dangling
+                                                  : LeftOut::Why::name);
   }
 
   const std::string root_;
@@ -208,7 +253,8 @@ class ClassFolder {
   ListCount& count_;
   const LeftOut& left_out_;
   bool goes_down_ = true;
-  std::vector<FolderId> way_;  // from the class down to where it is
+  std::vector<FolderId> way_;         // from the class down to where it is
+  std::uint64_t kept_at_ = kNotKept;  // of the files since the last step
   Walked walked_;
 };
 
@@ -281,20 +327,13 @@ struct Listing {
   LeftOutCount left_out;
   ListedHow how;
 
-  // A walk through a class folder, or of a flat folder. One without pictures is no class.
-  void add(Walked walked) {
+  // `files`: that the walks before met. Leaves of the walk what its samples are made of.
+  void add_steps(Walked& walked, std::size_t files) {
     for (WalkStep& step : walked.steps) {
-      step.files += samples.size();
-      left_out.add(step.left_out);
+      if (step.into) left_out.add(step.into->left_out);
       steps.push_back(std::move(step));
+      steps.back().files += files;
     }
-    for (ListedFile& file : walked.files)
-      samples.push_back({.path = std::move(file.path),
-                         .label = classes,
-                         .bytes = file.bytes,
-                         .changed_ns = file.changed_ns});
-    if (!walked.files.empty()) ++classes;
-    how.listed_anew += walked.listed_anew;
   }
 };
 
@@ -310,12 +349,48 @@ std::vector<Walked> walk_folders(const std::string& root, const std::vector<std:
         return [&, lister](std::size_t i) { walks[i] = lister->list(folders[i]); };
       },
       [] { return false; });
-  if (std::ranges::all_of(walks, [](const Walked& walked) { return walked.files.empty(); }))
+  if (std::ranges::all_of(walks, [](const Walked& walked) { return walked.files == 0; }))
     walks.push_back(ClassFolder(root, suffixes, kept, count, kNobodyAsks).list_flat());
   std::vector<std::string> dangling;
   for (Walked& walked : walks) std::ranges::move(walked.dangling, std::back_inserter(dangling));
   refuse_dangling(root, dangling);
   return walks;
+}
+
+// Makes the samples of all walks, each of which is a class if it met any, and empties the walks:
+// their names and the samples' paths are the most that a listing takes.
+void make_samples(std::vector<Walked>& walks, int threads, const KeptListing& kept,
+                  ListCount& count, Listing& listing) {
+  struct ClassPlace {
+    std::size_t first = 0;
+    std::int32_t label = 0;
+  };
+  std::vector<ClassPlace> places;
+  places.reserve(walks.size());
+  std::size_t files = 0;
+  for (const Walked& walked : walks) {
+    places.push_back({files, listing.classes});
+    if (walked.files > 0) ++listing.classes;
+    files += walked.files;
+  }
+  listing.samples.resize(files);
+  in_parallel(
+      walks.size(), threads,
+      [&] {
+        return [&, reads = std::make_shared<KeptFiles>(kept)](std::size_t i) {
+          SampleFile* sample = listing.samples.data() + places[i].first;
+          for_each_file(walks[i], *reads, [&](const std::string& folder, const KeptFile& file) {
+            sample->path = path_in(folder, file.name);
+            sample->label = places[i].label;
+            sample->bytes = file.bytes;
+            sample->changed_ns = file.changed_ns;
+            ++sample;
+          });
+          std::string().swap(walks[i].names);
+          count.alive();
+        };
+      },
+      [] { return false; });
 }
 
 Listing list_folders(const std::string& root, const std::vector<std::string>& folders,
@@ -324,11 +399,17 @@ Listing list_folders(const std::string& root, const std::vector<std::string>& fo
   std::vector<Walked> walks = walk_folders(root, folders, suffixes, threads, kept, count);
   Listing listing;
   listing.is_flat = walks.size() > folders.size();
-  std::size_t files = 0;
-  for (const Walked& walked : walks) files += walked.files.size();
-  listing.samples.reserve(files);  // there may be millions
-  for (Walked& walked : walks) listing.add(std::exchange(walked, {}));
+  make_samples(walks, threads, kept, count, listing);
+  std::size_t steps = 0, files = 0;
+  for (const Walked& walked : walks) steps += walked.steps.size();
+  listing.steps.reserve(steps);
   ListedHow& how = listing.how;
+  for (Walked& walked : walks) {
+    listing.add_steps(walked, files);
+    files += walked.files;
+    how.listed_anew += walked.listed_anew;
+    walked = {};
+  }
   how.files = files, how.folders = listing.steps.size() / 2;
   how.kept_folders = kept.folders();
   how.since_s = how.listed_anew < how.folders ? kept.since_s() : 0;
@@ -349,17 +430,26 @@ Listing list_with_kept(const std::string& root, const std::vector<std::string>& 
   return list_folders(root, folders, suffixes, threads, KeptListing(), count);
 }
 
-// What lies beside class folders, of which the root's entries are the other ones.
-void count_beside(const std::vector<Entry>& entries, std::span<const std::string_view> suffixes,
-                  LeftOutCount& left_out) {
+// What lies in the root: its folders, in name order, and what lies beside them, if these are
+// classes. The list of its entries itself is as long as that of the files, where it has no classes.
+struct RootEntries {
+  std::vector<std::string> folders;
+  LeftOutCount beside;
+};
+
+RootEntries look_at_root(const std::string& root, std::span<const std::string_view> suffixes,
+                         ListCount& count) {
+  const std::vector<Entry> entries = entries_of(root, {}, count);
+  RootEntries found{.folders = folders_among(entries), .beside = {}};
   for (const Entry& entry : entries) {
     if (entry.kind == Kind::folder) continue;
     if (entry.kind == Kind::file && has_suffix(entry.name, suffixes)) {
-      left_out.add(kInNoClass);
+      found.beside.add(kInNoClass);
     } else {
-      count_left_out(entry, left_out);
+      count_left_out(entry, found.beside);
     }
   }
+  return found;
 }
 
 // Seconds and the rest, as stat(2) has them: manifests were so before times were in ns.
@@ -478,10 +568,14 @@ std::vector<std::string> list_pictures(const fs::path& folder,
                                        const ListProgress& progress, const LeftOut& left_out) {
   ListCount count(progress);
   const KeptListing none;
-  Walked walked = ClassFolder(folder.string(), suffixes, none, count, left_out).list("");
+  const Walked walked = ClassFolder(folder.string(), suffixes, none, count, left_out).list("");
   refuse_dangling(folder.string(), walked.dangling);
   std::vector<std::string> pictures;
-  for (ListedFile& file : walked.files) pictures.push_back(std::move(file.path));
+  pictures.reserve(walked.files);
+  KeptFiles kept(none);
+  for_each_file(walked, kept, [&](const std::string& below, const KeptFile& file) {
+    pictures.push_back(path_in(below, file.name));
+  });
   return pictures;
 }
 
@@ -497,8 +591,8 @@ bool holds_class_pictures(const fs::path& folder, std::span<const std::string_vi
   ClassFolder lister(folder.string(), suffixes, none, count, kNobodyAsks);
   return std::ranges::any_of(
              names, [&](const std::string& name) { return !first.in_class(name).empty(); }) ||
-         std::ranges::any_of(
-             names, [&](const std::string& name) { return !lister.list(name).files.empty(); });
+         std::ranges::any_of(names,
+                             [&](const std::string& name) { return lister.list(name).files > 0; });
 }
 
 std::string find_picture(const fs::path& folder, std::span<const std::string_view> suffixes,
@@ -527,14 +621,13 @@ DatasetVariant list_image_folder(const fs::path& folder, std::span<const std::st
   ListCount count(progress);
   const std::int64_t began_ns = measure::now_ns(), began_at_ns = unix_ns();
   const fs::path file = kept_listing_of(folder, suffixes);
-  const std::vector<Entry> entries = entries_of(root, {}, count);
-  const std::vector<std::string> folders = folders_among(entries);
+  const auto [folders, beside] = look_at_root(root, suffixes, count);
   Listing listing =
       list_with_kept(root, folders, suffixes, threads, relist ? fs::path() : file, count);
   if (listing.samples.empty()) refuse_no_pictures(root, suffixes, count);
   if (!listing.is_flat) {
     listing.left_out.add(kEmptyClasses, folders.size() - static_cast<std::size_t>(listing.classes));
-    count_beside(entries, suffixes, listing.left_out);
+    listing.left_out.add(beside);
   }
   DatasetVariant variant{.folder = folder, .container = &own_files()};
   variant.samples = std::move(listing.samples);

@@ -1,5 +1,9 @@
 #include "storage/kept_file.h"
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
 #include <fstream>
 #include <system_error>
 
@@ -43,6 +47,40 @@ void replace_kept_file(const fs::path& file, const std::function<void(std::ostre
   // Without the old file all is listed anew; with it, a listing that is known to be old.
   std::error_code ignored;
   for (const fs::path& left : {partial, file}) fs::remove(left, ignored);
+}
+
+std::optional<std::string_view> LineReads::next() {
+  std::size_t searched = next_;
+  for (;;) {
+    const std::size_t end = read_.find(end_, searched);
+    if (end != std::string::npos) {
+      const std::string_view line = std::string_view(read_).substr(next_, end - next_);
+      next_ = end + 1;
+      return line;
+    }
+    searched = read_.size() - next_;  // read_piece() drops what was returned
+    if (!read_piece()) return std::nullopt;
+  }
+}
+
+void LineReads::go_to(std::uint64_t at) {
+  const bool is_read = at >= from_ && at - from_ <= read_.size();
+  if (!is_read) read_.clear(), from_ = at;
+  next_ = static_cast<std::size_t>(at - from_);
+}
+
+// False: the file ends, or cannot be read.
+bool LineReads::read_piece() {
+  read_.erase(0, next_);
+  from_ += next_, next_ = 0;
+  const std::size_t before = read_.size();
+  read_.resize(before + piece_);
+  ssize_t got = 0;
+  do {
+    got = ::pread(file_, read_.data() + before, piece_, static_cast<off_t>(from_ + before));
+  } while (got < 0 && errno == EINTR);
+  read_.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  return got > 0;
 }
 
 std::string_view LinesHash::add(std::string_view line) {

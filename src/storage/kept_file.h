@@ -1,7 +1,9 @@
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <ostream>
 #include <span>
 #include <string>
@@ -24,6 +26,32 @@ std::filesystem::path kept_file_of(std::string_view kind, const std::filesystem:
 // empty.
 void replace_kept_file(const std::filesystem::path& file,
                        const std::function<void(std::ostream&)>& write);
+
+// The lines of an open file from any place on, by reads of a piece each, so that a file of millions
+// of lines takes no memory. Several may read one file. Not thread-safe itself.
+class LineReads {
+ public:
+  static constexpr std::size_t kPiece = 64 << 10;
+
+  // `file`: a descriptor, which stays open. `end` is behind each line.
+  LineReads(int file, char end, std::uint64_t at = 0, std::size_t piece = kPiece)
+      : file_(file), end_(end), piece_(piece), from_(at) {}
+  // A line without its end, valid until the next call; none where no end of line follows, or the
+  // file cannot be read.
+  std::optional<std::string_view> next();
+  std::uint64_t at() const { return from_ + next_; }  // where the next line begins
+  void go_to(std::uint64_t at);
+
+ private:
+  bool read_piece();
+
+  const int file_;
+  const char end_;
+  const std::size_t piece_;
+  std::string read_;  // of the file, from `from_` on
+  std::uint64_t from_ = 0;
+  std::size_t next_ = 0;  // of `read_`: where the next line begins
+};
 
 // Sums lines up, so that damage shows.
 class LinesHash {

@@ -17,11 +17,11 @@
 #include <ostream>
 #include <system_error>
 #include <utility>
+#include <vector>
 
+#include "base/error.h"
 #include "base/text.h"
-#include "base/whole_file.h"
 #include "measure/mounts.h"
-#include "storage/kept_file.h"
 
 namespace feedrate::storage {
 namespace {
@@ -31,26 +31,6 @@ namespace fs = std::filesystem;
 constexpr std::string_view kFoldersSchema = "feedrate.folders/3", kSince = "since\t";
 constexpr std::string_view kInto = ">\t", kOut = "<";
 constexpr char kLineEnd = '\0';
-
-// The lines of a text from some place on.
-class TextLines {
- public:
-  explicit TextLines(std::string_view text, std::size_t at = 0) : text_(text), at_(at) {}
-  // A line without its end; none where no end of line follows.
-  std::optional<std::string_view> next() {
-    const std::size_t end = text_.find(kLineEnd, at_);
-    if (end == std::string_view::npos) return std::nullopt;
-    const std::string_view line = text_.substr(at_, end - at_);
-    at_ = end + 1;
-    return line;
-  }
-  std::size_t at() const { return at_; }
-  void go_to(std::size_t at) { at_ = at; }
-
- private:
-  std::string_view text_;
-  std::size_t at_;
-};
 
 std::string_view up_to_tab(std::string_view& line) {
   const std::string_view field = line.substr(0, line.find('\t'));
@@ -75,12 +55,18 @@ std::string state_text(const FolderState& state) {
          std::to_string(state.inode);
 }
 
-// Nothing for a line that is none of a file. Its path is the name alone.
-std::optional<ListedFile> file_from(std::string_view line) {
+// Nothing for a line that is none of a file.
+std::optional<KeptFile> file_from(std::string_view line) {
   const auto bytes = number_from<std::uint64_t>(up_to_tab(line));
   const auto changed = take_time(line);
   if (!bytes || !changed || line.empty()) return std::nullopt;
-  return ListedFile{.path = std::string(line), .bytes = *bytes, .changed_ns = *changed};
+  return KeptFile{.name = line, .bytes = *bytes, .changed_ns = *changed};
+}
+
+// Its checksum was right when it was opened, and nobody writes into it.
+[[noreturn]] void refuse_changed_listing() {
+  throw Error("the kept listing", "was changed while it was read",
+              "list the folder anew with --relist");
 }
 
 std::string_view name_in(std::string_view path) { return path.substr(path.rfind('/') + 1); }
@@ -106,19 +92,15 @@ std::string day_of(std::int64_t since_s) {
 KeptListing::KeptListing(const fs::path& file, ListCount& count) {
   if (file.empty()) return;
   try {
-    read_whole_file(file, bytes_);
+    file_ = std::make_unique<const PosixFile>(PosixFile::open_regular(file));
   } catch (const std::system_error&) {
     return;
   }
   if (!find_places(count)) *this = KeptListing();
 }
 
-std::string_view KeptListing::text() const {
-  return {reinterpret_cast<const char*>(bytes_.data()), bytes_.size()};
-}
-
 bool KeptListing::find_places(ListCount& count) {
-  TextLines lines(text());
+  LineReads lines(descriptor(), kLineEnd);
   LinesHash hash;
   if (const auto first = lines.next(); !first || hash.add(*first) != kFoldersSchema) return false;
   auto line = lines.next();
@@ -158,27 +140,50 @@ bool KeptListing::holds(const std::string& folder, const FolderState& state) con
   return found != places_.end() && found->second.state == state;
 }
 
-LeftOutCount KeptListing::each(const std::string& folder,
-                               const std::function<void(const std::string&)>& on_folder,
-                               const std::function<void(ListedFile)>& on_file) const {
-  const std::string before = folder.empty() ? "" : folder + "/";
+LeftOutCount KeptListing::each(
+    const std::string& folder, const std::function<void(const std::string&)>& on_folder,
+    const std::function<void(std::uint64_t at, std::size_t files)>& on_files) const {
+  const Place& place = places_.at(folder);
+  const std::uint64_t length = place.end - place.begin;
+  LineReads lines(descriptor(), kLineEnd, place.begin,
+                  static_cast<std::size_t>(std::min<std::uint64_t>(length, LineReads::kPiece)));
   LeftOutCount left_out;
-  TextLines lines(text(), places_.at(folder).begin);
-  for (auto line = lines.next(); line && *line != kOut; line = lines.next()) {
+  std::uint64_t first = 0;
+  std::size_t files = 0;
+  const auto tell_files = [&] {
+    if (files > 0) on_files(first, std::exchange(files, 0));
+  };
+  for (;;) {
+    const std::uint64_t at = lines.at();
+    const auto line = lines.next();
+    if (!line) refuse_changed_listing();
+    if (*line == kOut) break;
     if (line->starts_with(kInto)) {
+      tell_files();
       std::string_view path = line->substr(kInto.size());
       take_state(path);
-      const std::string below(path);
-      on_folder(below);
-      lines.go_to(places_.at(below).end);
+      const auto below = places_.find(std::string(path));
+      if (below == places_.end()) refuse_changed_listing();
+      on_folder(below->first);
+      lines.go_to(below->second.end);
     } else if (line->starts_with(kLeftOutLine)) {
       add_left_out(line->substr(kLeftOutLine.size()), left_out);
-    } else if (auto file = file_from(*line)) {
-      file->path.insert(0, before);
-      on_file(std::move(*file));
+    } else if (files++ == 0) {
+      first = at;
     }
   }
+  tell_files();
   return left_out;
+}
+
+KeptFiles::KeptFiles(const KeptListing& listing) : lines_(listing.descriptor(), kLineEnd) {}
+
+KeptFile KeptFiles::next() {
+  auto line = lines_.next();
+  while (line && line->starts_with(kLeftOutLine)) line = lines_.next();
+  const auto file = line ? file_from(*line) : std::nullopt;
+  if (!file) refuse_changed_listing();
+  return *file;
 }
 
 std::string ListedHow::text() const {
@@ -218,11 +223,15 @@ void keep_listing(const fs::path& file, std::int64_t since_s, std::int64_t began
         put(std::to_string(sample.bytes) + "\t" + std::to_string(sample.changed_ns) + "\t" +
             std::string(name_in(sample.path)));
       }
-      FolderState state = step.state;
+      if (!step.into) {
+        put(std::string(kOut));
+        continue;
+      }
+      FolderState state = step.into->state;
       if (state.changed_ns > began_ns - kCoarsestTickNs) state.changed_ns = kUnknownTime;
-      put(step.leaves ? std::string(kOut)
-                      : std::string(kInto) + state_text(state) + "\t" + step.folder);
-      for (const auto& [kind, count] : step.left_out.of_kind()) put(left_out_line(kind, count));
+      put(std::string(kInto) + state_text(state) + "\t" + step.into->path);
+      for (const auto& [kind, count] : step.into->left_out.of_kind())
+        put(left_out_line(kind, count));
     }
     out << hash.end_line() << kLineEnd;
   });

@@ -3,24 +3,19 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <vector>
 
+#include "base/whole_file.h"
 #include "storage/dataset.h"
+#include "storage/kept_file.h"
 #include "storage/left_out.h"
 #include "storage/listing.h"
 
 namespace feedrate::storage {
-
-// A sample of a folder of the user's own, which is a file.
-struct ListedFile {
-  std::string path;  // relative to the root
-  std::uint64_t bytes = 0;
-  std::int64_t changed_ns = kUnknownTime;  // until it was looked at
-};
 
 // By which a folder is known to be as it was.
 struct FolderState {
@@ -32,18 +27,27 @@ struct FolderState {
   bool operator==(const FolderState&) const = default;
 };
 
-// A step of a walk through folders: into one, or out of the one that was last gone into.
+// A folder that a walk went into.
+struct WalkedFolder {
+  std::string path{};  // relative to the root
+  FolderState state{};
+  LeftOutCount left_out{};  // what else lies in it, not below it
+};
+
+// Where a kept listing has files; that of files that were listed anew.
+inline constexpr std::uint64_t kNotKept = ~std::uint64_t{0};
+
+// A step of a walk through folders. There are two for each folder, so it is small.
 struct WalkStep {
-  std::string folder{};  // relative to the root; of a step into it
-  bool leaves = false;
-  FolderState state{};      // of a folder that is gone into
-  std::size_t files = 0;    // how many were met before, of the whole walk
-  LeftOutCount left_out{};  // what else lies in that folder, not below it
+  std::unique_ptr<WalkedFolder> into{};  // null: out of the one that was last gone into
+  std::size_t files = 0;                 // how many were met before, of the whole walk
+  std::uint64_t kept_at = kNotKept;      // of those since the step before: KeptFiles::go_to()
 };
 
 // What an earlier listing found in a root's folders, with each folder's state: what lies in a
 // folder that still has it is not listed again. Whether a file in it was written again is not
-// known: that changes the file alone. Thread-safe once it is read.
+// known: that changes the file alone. Thread-safe once it is made. Its files stay on disk, and are
+// read by KeptFiles when they are asked for: there may be millions.
 class KeptListing {
  public:
   KeptListing() = default;  // of no folder
@@ -55,25 +59,47 @@ class KeptListing {
   std::size_t folders() const { return places_.size(); }
   // Whether it has a folder as it was in that state.
   bool holds(const std::string& folder, const FolderState& state) const;
-  // What lies in a folder that it holds, in name order: folders by their paths, files with sizes
-  // and times. Returns what was left out there.
+  // What lies in a folder that it holds, in name order: folders by their paths; of the files before
+  // a folder and behind the last one, where the first is and how many follow, if there are any.
+  // Returns what was left out there. Throws an Error if the file was changed meanwhile.
   LeftOutCount each(const std::string& folder,
                     const std::function<void(const std::string&)>& on_folder,
-                    const std::function<void(ListedFile)>& on_file) const;
+                    const std::function<void(std::uint64_t at, std::size_t files)>& on_files) const;
 
  private:
+  friend class KeptFiles;
+
   // Where a folder's lines are.
   struct Place {
     FolderState state;
-    std::size_t begin = 0, end = 0;  // of what lies in it; behind its last line
+    std::uint64_t begin = 0, end = 0;  // of what lies in it; behind its last line
   };
 
-  std::string_view text() const;
   bool find_places(ListCount& count);
+  int descriptor() const { return file_ ? file_->get() : -1; }
 
-  std::vector<std::byte> bytes_;  // of the file: it is far smaller than what it says
+  std::unique_ptr<const PosixFile> file_;  // another listing that replaces it is another file
   std::int64_t since_s_ = 0;
   std::unordered_map<std::string, Place> places_;
+};
+
+// A file in a kept listing.
+struct KeptFile {
+  std::string_view name;  // without its folder; valid until the next one is read
+  std::uint64_t bytes = 0;
+  std::int64_t changed_ns = kUnknownTime;
+};
+
+// Reads files of a kept listing, which outlives it. Not thread-safe.
+class KeptFiles {
+ public:
+  explicit KeptFiles(const KeptListing& listing);
+  void go_to(std::uint64_t at) { lines_.go_to(at); }  // as KeptListing::each() gave it
+  // The next one of that folder. Throws an Error if the listing was changed meanwhile.
+  KeptFile next();
+
+ private:
+  LineReads lines_;
 };
 
 // How a listing came about.

@@ -206,6 +206,9 @@ ShardMembers walk_shards(const fs::path& folder, const std::vector<ShardFile>& s
       },
       [] { return false; });
   ShardMembers all;
+  std::size_t members = 0;
+  for (const ShardMembers& one : of_shard) members += one.samples.size();
+  all.samples.reserve(members);  // there may be millions
   for (ShardMembers& one : of_shard) {
     std::ranges::move(one.samples, std::back_inserter(all.samples));
     all.left_out.add(one.left_out);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/whole_file.h"
 #include "storage/container.h"
 #include "storage/image_folder.h"
 #include "storage/io_engine.h"
@@ -224,6 +226,42 @@ TEST_F(KeptListings, NamesMayHoldAnyBytes) {
   EXPECT_EQ(list().manifest_xxh3, first.manifest_xxh3);
 }
 
+// More than is read of it at once, in a folder with others in its midst.
+TEST_F(KeptListings, MayBeLong) {
+  const std::string long_name(150, 'x');
+  for (int i = 100; i < 700; ++i) put("cat/" + std::to_string(i) + long_name + ".jpg", "22");
+  put("cat/400/deep.jpg", "333");
+  age_all();
+  const storage::DatasetVariant first = list();
+  ASSERT_EQ(first.samples.size(), 605U);
+  ASSERT_GT(fs::file_size(kept().front()), 65'536U);
+  put("cat/z.jpg", "longer than before");
+  for (const int threads : {1, 3}) {
+    const storage::DatasetVariant again = list(false, threads);
+    EXPECT_EQ(lines(again), lines(first)) << "nothing was listed anew";
+    EXPECT_EQ(again.manifest_xxh3, first.manifest_xxh3);
+  }
+  fs::remove(root() / "cat/400/deep.jpg");
+  age(root() / "cat/400");
+  EXPECT_EQ(list().samples.size(), 604U);
+}
+
+// A path takes what a string of its length takes, not twice that as one which has grown.
+TEST_F(KeptListings, PathsHaveNoRoomToSpare) {
+  put("cat/" + std::string(20, 'n') + ".jpg", "1");
+  put("cat/deep/" + std::string(50, 'n') + ".jpg", "1");
+  age_all();
+  for (const char* how : {"listed", "kept"}) {
+    std::size_t long_ones = 0;
+    for (const storage::SampleFile& sample : list().samples) {
+      if (sample.path.size() < 20) continue;
+      EXPECT_LT(sample.path.capacity(), sample.path.size() + 8) << how << ": " << sample.path;
+      ++long_ones;
+    }
+    EXPECT_EQ(long_ones, 2U) << how;
+  }
+}
+
 // Its time may not tell what comes into it within the same tick.
 TEST_F(KeptListings, AFolderThatHasJustChangedIsListedAgain) {
   fs::last_write_time(root() / "dog", fs::file_time_type::clock::now());
@@ -360,6 +398,30 @@ TEST_F(KeptListings, AFileThatWasWrittenAgainIsRefusedByEveryEngine) {
   const storage::DatasetVariant anew = list(/*relist=*/true);
   EXPECT_EQ(storage::make_storage(anew)->read(anew.samples[0]).bytes.size(), 1U);
   EXPECT_NE(anew.manifest_xxh3, listed.manifest_xxh3);
+}
+
+TEST(LineReads, GoThroughAFileByPieces) {
+  const TemporaryFolder folder;
+  const fs::path file = folder.path() / "lines";
+  std::ofstream(file, std::ios::binary) << "one;;a line of several pieces;four;and no end";
+  const PosixFile open = PosixFile::open_regular(file);
+  for (const std::size_t piece : {std::size_t{1}, std::size_t{4}, std::size_t{1000}}) {
+    storage::LineReads lines(open.get(), ';', 0, piece);
+    EXPECT_EQ(lines.next(), "one");
+    EXPECT_EQ(lines.at(), 4U);
+    EXPECT_EQ(lines.next(), "");
+    EXPECT_EQ(lines.next(), "a line of several pieces");
+    lines.go_to(0);
+    EXPECT_EQ(lines.next(), "one");
+    lines.go_to(30);
+    EXPECT_EQ(lines.next(), "four");
+    EXPECT_FALSE(lines.next().has_value());
+    lines.go_to(1000);
+    EXPECT_FALSE(lines.next().has_value()) << "behind its end";
+    lines.go_to(5);
+    EXPECT_EQ(lines.next(), "a line of several pieces");
+  }
+  EXPECT_FALSE(storage::LineReads(-1, ';').next().has_value()) << "no file";
 }
 
 TEST(ListedHow, SaysHowManyAndOfWhen) {
