@@ -23,10 +23,13 @@ void make_folder(const std::filesystem::path& folder, std::string_view elsewhere
               remedy_of_writing(error.value(), elsewhere));
 }
 
-std::filesystem::path own_name_beside(const std::filesystem::path& path) {
+std::string unique_name() {
   std::random_device chance;
-  const std::uint64_t number = (std::uint64_t{chance()} << 32) | chance();
-  return path.string() + "." + to_hex(number) + ".partial";
+  return to_hex((std::uint64_t{chance()} << 32) | chance());
+}
+
+std::filesystem::path own_name_beside(const std::filesystem::path& path) {
+  return path.string() + "." + unique_name() + ".partial";
 }
 
 void write_whole_file(const std::filesystem::path& path, std::span<const std::byte> bytes,

@@ -84,6 +84,8 @@ void sync_folder(const std::filesystem::path& folder);
 void make_folder(const std::filesystem::path& folder,
                  std::string_view elsewhere = "choose another folder");
 
+// 16 hex digits that no other process has, on no machine and in no container.
+std::string unique_name();
 // A name beside `path` that no other process takes, on no machine and in no container: of a file
 // that is to be renamed to it.
 std::filesystem::path own_name_beside(const std::filesystem::path& path);

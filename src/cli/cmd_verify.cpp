@@ -44,7 +44,7 @@ storage::DatasetVariant list_own_folder(const VerifyOptions& o, session::Supervi
   const auto note = [&](const std::string& said) { command.say("feedrate: " + said); };
   if (storage::look_at_own_folder(o.data, endings, listing).are_shards())
     return storage::list_tar_shards(o.data, endings, o.threads, listing, note, kRelist);
-  return storage::list_image_folder(o.data, endings, o.threads, listing, note, kRelist);
+  return storage::list_image_folder(o.data, endings, o.threads, listing, note, {.relist = kRelist});
 }
 
 storage::VerifyResult check_files(const VerifyOptions& o, session::SupervisedCommand& command,

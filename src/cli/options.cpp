@@ -2,6 +2,7 @@
 
 #include "base/closest.h"
 #include "base/text.h"
+#include "base/whole_file.h"
 #include "cli/limit_options.h"
 #include "cli/quantity.h"
 #include "plan/axes.h"
@@ -49,6 +50,7 @@ void add_experiment_options(CLI::App& command, session::ExperimentOptions& optio
                        : typed + " is not a whole number above 0";
           },
           ""));
+  options.run.listing_run = unique_name();
   command.add_flag("--relist", options.run.relist,
                    "list a folder of your own anew, whatever is kept of an earlier listing");
   command.add_option("--config", options.config, "TOML file of options and [[sweep]] tables")

@@ -26,7 +26,7 @@ CellRunner::CellRunner(RunOptions options, device::AcceleratorRegistry& registry
     : options_(std::move(options)),
       registry_(registry),
       ranks_(make_thread_ranks(registry)),
-      datasets_(options_.data, options_.samples),
+      datasets_(options_.data, options_.samples, {}, {}, options_.listing_run),
       qualifier_(std::make_shared<Qualifier>()) {
   if (options_.relist) datasets_.relist();  // nobody else has
 }
@@ -35,7 +35,8 @@ CellRunner::CellRunner(RunOptions options, device::AcceleratorRegistry& registry
                        ranks::RankProcesses& processes, storage::ListProgress listing,
                        storage::ListNote note, std::shared_ptr<Qualifier> qualifier)
     : CellRunner(options, registry, processes,
-                 Datasets(options.data, options.samples, std::move(listing), std::move(note)),
+                 Datasets(options.data, options.samples, std::move(listing), std::move(note),
+                          options.listing_run),
                  std::move(qualifier)) {}
 
 CellRunner::CellRunner(RunOptions options, device::AcceleratorRegistry& registry,

@@ -128,7 +128,8 @@ storage::DatasetVariant Datasets::open_own(const plan::CellSettings& settings) {
   };
   storage::DatasetVariant own =
       are_shards ? storage::list_tar_shards(folder_, endings, threads, progress_, note, relists_)
-                 : storage::list_image_folder(folder_, endings, threads, progress_, note, relists_);
+                 : storage::list_image_folder(folder_, endings, threads, progress_, note,
+                                              {.relist = relists_, .run = listing_run_});
   own.made[storage::kFormats] = formats_by_ending(own.samples);
   if (const std::string line = storage::listing_note(own); !line.empty()) tell_once(line);
   return own;

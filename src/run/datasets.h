@@ -33,11 +33,13 @@ class UnreadableDataset : public std::runtime_error {
 class Datasets {
  public:
   // `progress` is told while a folder of the user's own is listed, `note` what the user should know
-  // of it. `part`: see RunOptions::samples.
+  // of it. `part`, `listing_run`: see RunOptions.
   explicit Datasets(std::filesystem::path folder, std::size_t part = 0,
-                    storage::ListProgress progress = {}, storage::ListNote note = {})
+                    storage::ListProgress progress = {}, storage::ListNote note = {},
+                    std::string listing_run = {})
       : folder_(std::move(folder)),
         part_(part),
+        listing_run_(std::move(listing_run)),
         progress_(std::move(progress)),
         note_(std::move(note)) {}
 
@@ -98,6 +100,7 @@ class Datasets {
 
   std::filesystem::path folder_;
   std::size_t part_;
+  std::string listing_run_;
   bool relists_ = false, was_told_ = false;
   storage::ListProgress progress_;
   storage::ListNote note_;

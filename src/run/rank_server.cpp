@@ -168,7 +168,8 @@ class RankServer {
     const auto note = [&](const std::string& text) {
       group_.report(to_text(ListingNews{.note = text}));
     };
-    Datasets datasets(order.options.data, order.options.samples, listing, note);
+    Datasets datasets(order.options.data, order.options.samples, listing, note,
+                      order.options.listing_run);
     if (order.options.relist && order.work == Work::probe_cell_data) datasets.relist();
     return datasets.of(settings);
   }
@@ -215,8 +216,10 @@ class RankServer {
     opening_ns_ = measure::now_ns();
     const auto watch = watch_opening(order.options, opening_ns_, group_);
     if (!datasets_) {
-      datasets_.emplace(order.options.data, order.options.samples,
-                        [this](std::uint64_t) { opening_ns_ = measure::now_ns(); });
+      datasets_.emplace(
+          order.options.data, order.options.samples,
+          [this](std::uint64_t) { opening_ns_ = measure::now_ns(); }, storage::ListNote(),
+          order.options.listing_run);
     }
     auto dataset = datasets_->of(settings);
     if (dataset && dataset->manifest_xxh3 != order.manifest) {

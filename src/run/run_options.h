@@ -19,6 +19,7 @@ struct RunOptions {
   // Of each dataset, so many samples alone, evenly spread over its classes; 0: all of them.
   std::size_t samples = 0;
   bool relist = false;  // folders of the user's own are listed anew, whatever is kept of them
+  std::string listing_run{};  // the command, see storage::ListKeeping::run; empty: none
   std::uint64_t seed = 0;
   int outputs = device::kUsualOutputs;  // of the network, also a ceiling's: Datasets::outputs()
   pipeline::PlantedTimes planted{};     // zero but in tests of the measurement itself
@@ -45,6 +46,7 @@ void for_each_option(Options& options, const Visit& visit) {
   visit("data", options.data);
   visit("samples", options.samples);
   visit("relist", options.relist);
+  visit("listing_run", options.listing_run);
   visit("limits", options.limits);
   visit("seed", options.seed);
   visit("outputs", options.outputs);

@@ -20,6 +20,7 @@
 #include "base/xxh3.h"
 #include "measure/clock.h"
 #include "storage/container.h"
+#include "storage/folder_times.h"
 #include "storage/gen_command.h"
 #include "storage/kept_listing.h"
 #include "storage/left_out.h"
@@ -162,13 +163,24 @@ void for_each_file(const Walked& walked, KeptFiles& kept, const OnFile& on_file)
   }
 }
 
+// What is known of folders before they are listed.
+struct KeptFolders {
+  const KeptListing& kept;
+  FolderTimes& times;
+};
+
 // The pictures of one class, or of all of the folder.
 class ClassFolder {
  public:
-  // `kept`, `count` and `left_out` outlive it.
+  // What `known` refers to, `count` and `left_out` outlive it.
   ClassFolder(const std::string& root, std::span<const std::string_view> suffixes,
-              const KeptListing& kept, ListCount& count, const LeftOut& left_out)
-      : root_(root), suffixes_(suffixes), kept_(kept), count_(count), left_out_(left_out) {}
+              const KeptFolders& known, ListCount& count, const LeftOut& left_out)
+      : root_(root),
+        suffixes_(suffixes),
+        kept_(known.kept),
+        times_(known.times),
+        count_(count),
+        left_out_(left_out) {}
 
   // `name`: of the class, empty for the root itself.
   Walked list(const std::string& name) {
@@ -192,8 +204,9 @@ class ClassFolder {
     if (std::ranges::find(way_, id) != way_.end())
       throw Error(path, "is a link to a folder that it lies in", "take it out of the folder");
     way_.push_back(id);
-    const FolderState state{
+    FolderState state{
         .changed_ns = changed_ns(info), .status_ns = ns_of(info.st_ctim), .inode = info.st_ino};
+    if (!times_.tell_changes(info.st_dev, path)) state.changed_ns = kUnknownTime;
     auto into = std::make_unique<WalkedFolder>(WalkedFolder{.path = relative, .state = state});
     WalkedFolder& folder = *into;
     add_step(std::move(into));
@@ -250,6 +263,7 @@ class ClassFolder {
   const std::string root_;
   const std::span<const std::string_view> suffixes_;
   const KeptListing& kept_;
+  FolderTimes& times_;
   ListCount& count_;
   const LeftOut& left_out_;
   bool goes_down_ = true;
@@ -305,7 +319,8 @@ std::string ending_of(const std::string& path) {
     others.add(why == LeftOut::Why::hidden ? kHidden : ending_of(path));
   }};
   const KeptListing none;
-  ClassFolder(root, suffixes, none, count, tell).list("");
+  FolderTimes times;
+  ClassFolder(root, suffixes, {none, times}, count, tell).list("");
   if (others.empty()) {
     throw Error(root, "holds no files",
                 "give the folder of the pictures, or make a dataset: " + gen_command(root, ""));
@@ -340,17 +355,18 @@ struct Listing {
 // The class folders, and where none of them holds a sample, what lies in the root itself.
 std::vector<Walked> walk_folders(const std::string& root, const std::vector<std::string>& folders,
                                  std::span<const std::string_view> suffixes, int threads,
-                                 const KeptListing& kept, ListCount& count) {
+                                 const KeptFolders& known, ListCount& count) {
   std::vector<Walked> walks(folders.size());
   in_parallel(
       folders.size(), threads,
       [&] {
-        const auto lister = std::make_shared<ClassFolder>(root, suffixes, kept, count, kNobodyAsks);
+        const auto lister =
+            std::make_shared<ClassFolder>(root, suffixes, known, count, kNobodyAsks);
         return [&, lister](std::size_t i) { walks[i] = lister->list(folders[i]); };
       },
       [] { return false; });
   if (std::ranges::all_of(walks, [](const Walked& walked) { return walked.files == 0; }))
-    walks.push_back(ClassFolder(root, suffixes, kept, count, kNobodyAsks).list_flat());
+    walks.push_back(ClassFolder(root, suffixes, known, count, kNobodyAsks).list_flat());
   std::vector<std::string> dangling;
   for (Walked& walked : walks) std::ranges::move(walked.dangling, std::back_inserter(dangling));
   refuse_dangling(root, dangling);
@@ -395,8 +411,9 @@ void make_samples(std::vector<Walked>& walks, int threads, const KeptListing& ke
 
 Listing list_folders(const std::string& root, const std::vector<std::string>& folders,
                      std::span<const std::string_view> suffixes, int threads,
-                     const KeptListing& kept, ListCount& count) {
-  std::vector<Walked> walks = walk_folders(root, folders, suffixes, threads, kept, count);
+                     const KeptFolders& known, ListCount& count) {
+  const KeptListing& kept = known.kept;
+  std::vector<Walked> walks = walk_folders(root, folders, suffixes, threads, known, count);
   Listing listing;
   listing.is_flat = walks.size() > folders.size();
   make_samples(walks, threads, kept, count, listing);
@@ -420,14 +437,16 @@ Listing list_folders(const std::string& root, const std::vector<std::string>& fo
 // says what is wrong.
 Listing list_with_kept(const std::string& root, const std::vector<std::string>& folders,
                        std::span<const std::string_view> suffixes, int threads,
-                       const fs::path& file, ListCount& count) {
-  if (const KeptListing kept(file, count); kept.folders() > 0) {
+                       const fs::path& file, const std::string& run, FolderTimes& times,
+                       ListCount& count) {
+  if (const KeptListing kept(file, count, run); kept.folders() > 0) {
     try {
-      return list_folders(root, folders, suffixes, threads, kept, count);
+      return list_folders(root, folders, suffixes, threads, {kept, times}, count);
     } catch (const Error&) {
     }
   }
-  return list_folders(root, folders, suffixes, threads, KeptListing(), count);
+  const KeptListing none;
+  return list_folders(root, folders, suffixes, threads, {none, times}, count);
 }
 
 // What lies in the root: its folders, in name order, and what lies beside them, if these are
@@ -568,7 +587,9 @@ std::vector<std::string> list_pictures(const fs::path& folder,
                                        const ListProgress& progress, const LeftOut& left_out) {
   ListCount count(progress);
   const KeptListing none;
-  const Walked walked = ClassFolder(folder.string(), suffixes, none, count, left_out).list("");
+  FolderTimes times;
+  const Walked walked =
+      ClassFolder(folder.string(), suffixes, {none, times}, count, left_out).list("");
   refuse_dangling(folder.string(), walked.dangling);
   std::vector<std::string> pictures;
   pictures.reserve(walked.files);
@@ -583,12 +604,13 @@ bool holds_class_pictures(const fs::path& folder, std::span<const std::string_vi
                           const ListProgress& progress) {
   ListCount count(progress);
   const KeptListing none;
+  FolderTimes times;
   const std::vector<std::string> names = folders_among(entries_of(folder.string(), {}, count));
   const std::function<bool(const std::string&)> passes_none = [](const std::string&) {
     return false;
   };
   FirstPicture first(folder, suffixes, passes_none, count);  // one of a million will do
-  ClassFolder lister(folder.string(), suffixes, none, count, kNobodyAsks);
+  ClassFolder lister(folder.string(), suffixes, {none, times}, count, kNobodyAsks);
   return std::ranges::any_of(
              names, [&](const std::string& name) { return !first.in_class(name).empty(); }) ||
          std::ranges::any_of(names,
@@ -616,14 +638,17 @@ std::string find_picture(const fs::path& folder, std::span<const std::string_vie
 
 DatasetVariant list_image_folder(const fs::path& folder, std::span<const std::string_view> suffixes,
                                  int threads, const ListProgress& progress, const ListNote& note,
-                                 bool relist) {
+                                 const ListKeeping& keeping) {
   const std::string root = folder.string();
   ListCount count(progress);
   const std::int64_t began_ns = measure::now_ns(), began_at_ns = unix_ns();
-  const fs::path file = kept_listing_of(folder, suffixes);
+  FolderTimes times(keeping.proc);
+  // Without times that tell, and without a run, nobody could take it.
+  const bool is_kept = !keeping.run.empty() || times.tell_changes(stat_folder(root).st_dev, root);
+  const fs::path file = is_kept ? kept_listing_of(folder, suffixes) : fs::path();
   const auto [folders, beside] = look_at_root(root, suffixes, count);
-  Listing listing =
-      list_with_kept(root, folders, suffixes, threads, relist ? fs::path() : file, count);
+  Listing listing = list_with_kept(root, folders, suffixes, threads,
+                                   keeping.relist ? fs::path() : file, keeping.run, times, count);
   if (listing.samples.empty()) refuse_no_pictures(root, suffixes, count);
   if (!listing.is_flat) {
     listing.left_out.add(kEmptyClasses, folders.size() - static_cast<std::size_t>(listing.classes));
@@ -635,7 +660,7 @@ DatasetVariant list_image_folder(const fs::path& folder, std::span<const std::st
   ListedHow& how = listing.how;
   how.seconds = measure::seconds(measure::now_ns() - began_ns);
   if (!how.is_as_kept())
-    keep_listing(file, how.since_s, began_at_ns, listing.steps, variant.samples);
+    keep_listing(file, {how.since_s, began_at_ns, keeping.run}, listing.steps, variant.samples);
   if (note && how.files >= kManyFiles) note(escaped(root) + ": " + how.text());
   sum_up(variant);
   variant.classes = listing.classes;

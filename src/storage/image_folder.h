@@ -11,6 +11,16 @@
 
 namespace feedrate::storage {
 
+// What is done with the listings of a folder that are kept (kept_listing.h).
+struct ListKeeping {
+  bool relist = false;  // the earlier one is not taken: all is listed anew
+  // Names the run that lists. On FUSE, where the times of folders need not tell what came into them
+  // (folder_times.h), a listing is taken by processes of the same run alone, as it is: they have
+  // one dataset. Empty: by none.
+  std::string run{};
+  std::filesystem::path proc = "/proc";  // tests give another folder
+};
+
 // A folder of pictures as torchvision's ImageFolder reads it: each folder below `folder` is a
 // class, in name order; a class's pictures lie in it at any depth. Those whose names end in one of
 // `suffixes` (".jpg", whatever the case) are its samples. Where no class folder holds any, the
@@ -19,14 +29,14 @@ namespace feedrate::storage {
 // and class folders without pictures, which are no classes (ImageFolder refuses them). Nothing is
 // read: names, sizes and times of the files make the manifest, so SampleFile::xxh3 is 0. `threads`
 // list it, and only once: what was found is kept in the user's cache folder (kept_listing.h), and a
-// folder is listed again when its state is another, or all are with `relist`. `note` is
+// folder is listed again when its state is another: see ListKeeping. `note` is
 // told how long a list of many files took, and of when it is. Names may hold any bytes. Errors:
 // feedrate::Error naming the folder or file (no pictures, not readable, a link that leads nowhere
 // or to where it came from, a pipe of a picture's name) and the remedy.
 DatasetVariant list_image_folder(const std::filesystem::path& folder,
                                  std::span<const std::string_view> suffixes, int threads,
                                  const ListProgress& progress = {}, const ListNote& note = {},
-                                 bool relist = false);
+                                 const ListKeeping& keeping = {});
 
 // What of a folder is no sample: a file that ends otherwise, a link that leads nowhere, or what is
 // hidden, relative to the folder.

@@ -2,6 +2,7 @@
 // end with a zero byte (`tr '\0' '\n'` shows them).
 //   feedrate.folders/3
 //   since SECONDS
+//   run NAME                        see ListKeeping
 //   > CHANGED_NS STATUS_NS INODE PATH into a folder, see FolderState; the root's path is empty
 //   - COUNT KIND                      left out in it, see LeftOutCount
 //   BYTES CHANGED_NS NAME             a file in it
@@ -21,14 +22,14 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "measure/mounts.h"
 
 namespace feedrate::storage {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kFoldersSchema = "feedrate.folders/3", kSince = "since\t";
+constexpr std::string_view kFoldersSchema = "feedrate.folders/3", kSince = "since\t",
+                           kRun = "run\t";
 constexpr std::string_view kInto = ">\t", kOut = "<";
 constexpr char kLineEnd = '\0';
 
@@ -89,17 +90,17 @@ std::string day_of(std::int64_t since_s) {
 
 }  // namespace
 
-KeptListing::KeptListing(const fs::path& file, ListCount& count) {
+KeptListing::KeptListing(const fs::path& file, ListCount& count, const std::string& run) {
   if (file.empty()) return;
   try {
     file_ = std::make_unique<const PosixFile>(PosixFile::open_regular(file));
   } catch (const std::system_error&) {
     return;
   }
-  if (!find_places(count)) *this = KeptListing();
+  if (!find_places(count, run)) *this = KeptListing();
 }
 
-bool KeptListing::find_places(ListCount& count) {
+bool KeptListing::find_places(ListCount& count, const std::string& run) {
   LineReads lines(descriptor(), kLineEnd);
   LinesHash hash;
   if (const auto first = lines.next(); !first || hash.add(*first) != kFoldersSchema) return false;
@@ -108,6 +109,9 @@ bool KeptListing::find_places(ListCount& count) {
   const auto since = number_from<std::int64_t>(line->substr(kSince.size()));
   if (!since) return false;
   since_s_ = *since;
+  line = lines.next();
+  if (!line || !hash.add(*line).starts_with(kRun)) return false;
+  is_of_run_ = !run.empty() && line->substr(kRun.size()) == run;
   std::vector<Place*> open;
   while ((line = lines.next()) && !line->starts_with(kEndOfLines)) {
     hash.add(*line);
@@ -135,9 +139,9 @@ bool KeptListing::find_places(ListCount& count) {
 }
 
 bool KeptListing::holds(const std::string& folder, const FolderState& state) const {
-  if (state.changed_ns == kUnknownTime) return false;
   const auto found = places_.find(folder);
-  return found != places_.end() && found->second.state == state;
+  if (found == places_.end()) return false;
+  return state.changed_ns == kUnknownTime ? is_of_run_ : found->second.state == state;
 }
 
 LeftOutCount KeptListing::each(
@@ -199,23 +203,21 @@ std::string ListedHow::text() const {
          seconds_text(seconds) + anew;
 }
 
-fs::path kept_listing_of(const fs::path& folder, std::span<const std::string_view> suffixes,
-                         const fs::path& proc) {
-  std::error_code error;
-  const auto mount = measure::mount_of(fs::canonical(folder, error), proc);
-  if (mount && mount->type.starts_with("fuse")) return {};
+fs::path kept_listing_of(const fs::path& folder, std::span<const std::string_view> suffixes) {
   return kept_file_of("folders", folder, suffixes);
 }
 
-void keep_listing(const fs::path& file, std::int64_t since_s, std::int64_t began_ns,
-                  std::span<const WalkStep> steps, std::span<const SampleFile> samples) {
+void keep_listing(const fs::path& file, const ListedWhen& when, std::span<const WalkStep> steps,
+                  std::span<const SampleFile> samples) {
   constexpr std::int64_t kSecondNs = 1'000'000'000;
   constexpr std::int64_t kCoarsestTickNs = 2 * kSecondNs;  // FAT's
   replace_kept_file(file, [&](std::ostream& out) {
     LinesHash hash;
     const auto put = [&](const std::string& line) { out << hash.add(line) << kLineEnd; };
     put(std::string(kFoldersSchema));
-    put(std::string(kSince) + std::to_string(since_s != 0 ? since_s : began_ns / kSecondNs));
+    put(std::string(kSince) +
+        std::to_string(when.since_s != 0 ? when.since_s : when.began_ns / kSecondNs));
+    put(std::string(kRun) + when.run);
     std::size_t next = 0;
     for (const WalkStep& step : steps) {
       for (; next < step.files; ++next) {
@@ -228,7 +230,7 @@ void keep_listing(const fs::path& file, std::int64_t since_s, std::int64_t began
         continue;
       }
       FolderState state = step.into->state;
-      if (state.changed_ns > began_ns - kCoarsestTickNs) state.changed_ns = kUnknownTime;
+      if (state.changed_ns > when.began_ns - kCoarsestTickNs) state.changed_ns = kUnknownTime;
       put(std::string(kInto) + state_text(state) + "\t" + step.into->path);
       for (const auto& [kind, count] : step.into->left_out.of_kind())
         put(left_out_line(kind, count));

@@ -52,12 +52,12 @@ class KeptListing {
  public:
   KeptListing() = default;  // of no folder
   // Of no folder either where there is no such file, or it is damaged. `count` is told that it
-  // goes on.
-  KeptListing(const std::filesystem::path& file, ListCount& count);
+  // goes on. `run`: see ListKeeping.
+  KeptListing(const std::filesystem::path& file, ListCount& count, const std::string& run);
 
   std::int64_t since_s() const { return since_s_; }  // when its oldest part was listed, since 1970
   std::size_t folders() const { return places_.size(); }
-  // Whether it has a folder as it was in that state.
+  // Whether it has a folder as it was in that state; of unknown time: if the same run listed it.
   bool holds(const std::string& folder, const FolderState& state) const;
   // What lies in a folder that it holds, in name order: folders by their paths; of the files before
   // a folder and behind the last one, where the first is and how many follow, if there are any.
@@ -75,11 +75,12 @@ class KeptListing {
     std::uint64_t begin = 0, end = 0;  // of what lies in it; behind its last line
   };
 
-  bool find_places(ListCount& count);
+  bool find_places(ListCount& count, const std::string& run);
   int descriptor() const { return file_ ? file_->get() : -1; }
 
   std::unique_ptr<const PosixFile> file_;  // another listing that replaces it is another file
   std::int64_t since_s_ = 0;
+  bool is_of_run_ = false;
   std::unordered_map<std::string, Place> places_;
 };
 
@@ -116,18 +117,21 @@ struct ListedHow {
   std::string text() const;
 };
 
-// Where the listing of a folder's samples with these suffixes is kept; see kept_file_of(). Empty as
-// well on a FUSE file system: a folder's times need not tell there what came into it (s3fs). Tests
-// give another folder as `proc`.
+// Where the listing of a folder's samples with these suffixes is kept; see kept_file_of().
 std::filesystem::path kept_listing_of(const std::filesystem::path& folder,
-                                      std::span<const std::string_view> suffixes,
-                                      const std::filesystem::path& proc = "/proc");
+                                      std::span<const std::string_view> suffixes);
 
-// Keeps it: `samples` in the order of the steps. `since_s`: when its oldest part was listed, 0:
-// now; `began_ns`: when this listing began, since 1970. A folder that was changed shortly before is
-// kept without its time: what comes into it within the same tick of the file system's clock leaves
-// no trace.
-void keep_listing(const std::filesystem::path& file, std::int64_t since_s, std::int64_t began_ns,
+// When, and by which run, a listing was made that is to be kept.
+struct ListedWhen {
+  std::int64_t since_s = 0;   // its oldest part, since 1970; 0: now
+  std::int64_t began_ns = 0;  // this listing, since 1970
+  std::string run{};          // see ListKeeping
+};
+
+// Keeps it: `samples` in the order of the steps. A folder that was changed shortly before is kept
+// without its time: what comes into it within the same tick of the file system's clock leaves no
+// trace.
+void keep_listing(const std::filesystem::path& file, const ListedWhen& when,
                   std::span<const WalkStep> steps, std::span<const SampleFile> samples);
 
 }  // namespace feedrate::storage

@@ -91,6 +91,7 @@ TEST(Wire, BringsBackWhatWasSent) {
                    .limits = {.min_steps = 7, .min_seconds = 0.1},
                    .samples = 12,
                    .relist = true,
+                   .listing_run = "0123abcd",
                    .seed = ~std::uint64_t{0},
                    .outputs = 21'841,
                    .plant = true,
@@ -116,6 +117,7 @@ TEST(Wire, BringsBackWhatWasSent) {
   EXPECT_EQ(order_back.qualify.known.at(0).verdict, "failed");
   EXPECT_EQ(order_back.options.samples, 12u);
   EXPECT_TRUE(order_back.options.relist);
+  EXPECT_EQ(order_back.options.listing_run, "0123abcd");
   EXPECT_EQ(order_back.options.seed, ~std::uint64_t{0});
   EXPECT_EQ(order_back.options.outputs, 21'841);
   EXPECT_EQ(order_back.options.pairs_seed, 3u);

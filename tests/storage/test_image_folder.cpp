@@ -40,7 +40,7 @@ class ImageFolder : public testing::Test {
   fs::path root() const { return folder_.path() / "mine"; }
   storage::DatasetVariant list(int threads = 2) const {
     static constexpr std::string_view kJpeg[] = {".jpg", ".jpeg"};
-    return storage::list_image_folder(root(), kJpeg, threads, {}, {}, /*relist=*/true);
+    return storage::list_image_folder(root(), kJpeg, threads, {}, {}, {.relist = true});
   }
   static std::vector<std::string> paths(const storage::DatasetVariant& variant) {
     std::vector<std::string> all;

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <chrono>
 #include <cstddef>
@@ -61,7 +62,17 @@ class KeptListings : public testing::Test {
   }
   storage::DatasetVariant list(bool relist = false, int threads = 2) const {
     static constexpr std::string_view kJpeg[] = {".jpg"};
-    return storage::list_image_folder(root(), kJpeg, threads, {}, {}, relist);
+    return storage::list_image_folder(root(), kJpeg, threads, {}, {}, {.relist = relist});
+  }
+  // The file systems that list_in_run() finds, as /proc/self/mounts has them.
+  void mount(const std::string& table) const {
+    fs::create_directories(folder_.path() / "proc/self");
+    std::ofstream(folder_.path() / "proc/self/mounts") << table;
+  }
+  storage::DatasetVariant list_in_run(const std::string& run) const {
+    static constexpr std::string_view kJpeg[] = {".jpg"};
+    return storage::list_image_folder(root(), kJpeg, 2, {}, {},
+                                      {.run = run, .proc = folder_.path() / "proc"});
   }
   // As a machine would that has never listed it.
   storage::DatasetVariant list_afresh() const {
@@ -289,14 +300,58 @@ TEST_F(KeptListings, AFolderWhoseTimeWasSetBackIsListedAnew) {
 }
 
 TEST_F(KeptListings, OfFuseNothingIsKept) {
-  static constexpr std::string_view kJpeg[] = {".jpg"};
-  const fs::path mounts = folder_.path() / "proc/self/mounts";
-  fs::create_directories(mounts.parent_path());
   for (const char* type : {"ext4", "nfs4", "fuse", "fuse.s3fs"}) {
-    std::ofstream(mounts) << "device / " << type << " rw 0 0\n";
-    EXPECT_EQ(storage::kept_listing_of(root(), kJpeg, folder_.path() / "proc").empty(),
-              std::string(type).starts_with("fuse"))
-        << type;
+    fs::remove_all(cache());
+    fs::create_directories(cache());
+    mount("device / " + std::string(type) + " rw 0 0\n");
+    list_in_run("");
+    EXPECT_EQ(kept().empty(), std::string(type).starts_with("fuse")) << type;
+  }
+}
+
+// All processes of a run have the listing of the first; no other run has it.
+TEST_F(KeptListings, OfFuseTheSameRunTakesIt) {
+  mount("bucket / fuse.s3fs rw 0 0\n");
+  const storage::DatasetVariant first = list_in_run("a");
+  put("dog/a.jpg", "longer than before");
+  put("dog/b.jpg", "new");
+  const storage::DatasetVariant second = list_in_run("a");
+  EXPECT_EQ(lines(second), lines(first)) << "nothing was listed anew";
+  EXPECT_EQ(second.manifest_xxh3, first.manifest_xxh3);
+  EXPECT_EQ(lines(list_in_run("")).back(), "dog/b.jpg 1 3");
+  EXPECT_EQ(lines(list_in_run("b")).back(), "dog/b.jpg 1 3");
+  fs::remove(root() / "dog/b.jpg");
+  EXPECT_EQ(lines(list_in_run("b")).back(), "dog/b.jpg 1 3") << "it is the listing of that run";
+  EXPECT_EQ(lines(list_in_run("a")).back(), "dog/a.jpg 1 18");
+}
+
+TEST_F(KeptListings, OfFuseBelowTheFolderNothingIsKept) {
+  std::string elsewhere = "/dev/shm/feedrate-test-XXXXXX";
+  if (mkdtemp(elsewhere.data()) == nullptr) GTEST_SKIP() << "there is no other file system";
+  const std::unique_ptr<const std::string, void (*)(const std::string*)> removed(
+      &elsewhere, [](const std::string* path) { fs::remove_all(*path); });
+  struct stat here{}, there{};
+  ASSERT_EQ(stat(root().c_str(), &here), 0);
+  ASSERT_EQ(stat(elsewhere.c_str(), &there), 0);
+  if (here.st_dev == there.st_dev) GTEST_SKIP() << "there is no other file system";
+  const auto write = [&](const std::string& text) {
+    std::ofstream(elsewhere + "/m.jpg", std::ios::binary) << text;
+  };
+  fs::create_directory_symlink(elsewhere, root() / "dog/mounted");
+  for (const bool is_fuse : {false, true}) {
+    write("1");
+    age(elsewhere), age_all();
+    mount("device / ext4 rw 0 0\nbucket /dev/shm " + std::string(is_fuse ? "fuse.s3fs" : "tmpfs") +
+          " rw 0 0\n");
+    EXPECT_EQ(lines(list_in_run("a")).back(), "dog/mounted/m.jpg 1 1");
+    write("longer than before");
+    put("cat/a.jpg", "longer than before");
+    EXPECT_EQ(lines(list_in_run("a")).back(), "dog/mounted/m.jpg 1 1") << "of the same run";
+    const storage::DatasetVariant other = list_in_run("b");
+    EXPECT_EQ(lines(other).back(), is_fuse ? "dog/mounted/m.jpg 1 18" : "dog/mounted/m.jpg 1 1");
+    EXPECT_EQ(lines(other).front(), "cat/a.jpg 0 1") << "the others are kept";
+    list(/*relist=*/true);
+    put("cat/a.jpg", "1");
   }
 }
 
