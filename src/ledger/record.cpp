@@ -150,10 +150,13 @@ Json record_json(const Record& record, const run::RunOptions& options, const Jso
       json["rates_over_batches"] = batches;
   }
   if (result.outputs != device::kUsualOutputs) json["outputs"] = result.outputs;
+  if (result.first_batch_s) json["first_batch_s"] = *result.first_batch_s;
   if (result.qualify_ns > 0) json["qualify_s"] = measure::seconds(result.qualify_ns);
   json["flags"] = flags_json(record.flags);
   json["valid"] = record.valid;
   json["dataset"] = dataset_json(result, options.data, record.context.first_page_cache);
+  if (result.dataset && result.listed.seconds > 0)
+    json["dataset"]["listing_seconds"] = result.listed.seconds;
   json["environment"] = environment;
   json["limits"] = limits_json(options.limits);
   json["seed"] = run.seed(options.seed);

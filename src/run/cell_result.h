@@ -28,9 +28,11 @@ struct CellResult {
   std::string error;                                       // one line; empty unless failed
   std::string started_at;                                  // UTC, ISO 8601
   std::shared_ptr<const storage::DatasetVariant> dataset;  // null for synthetic
-  int outputs = device::kUsualOutputs;                     // of the network that was trained
-  std::optional<Measurement> measurement;                  // of a run that ended well
-  std::map<std::size_t, RankMeasurement> kept_ranks;       // else, of ranks whose results arrived
+  storage::HowListed listed{};  // of a folder of the user's own: how the command listed it
+  std::optional<double> first_batch_s{};   // from when the ranks were asked to run; see Measurement
+  int outputs = device::kUsualOutputs;     // of the network that was trained
+  std::optional<Measurement> measurement;  // of a run that ended well
+  std::map<std::size_t, RankMeasurement> kept_ranks;  // else, of ranks whose results arrived
 };
 
 }  // namespace feedrate::run

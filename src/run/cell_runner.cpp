@@ -5,6 +5,7 @@
 
 #include "base/random.h"
 #include "base/xxh3.h"
+#include "measure/clock.h"
 #include "run/cell_checks.h"
 #include "run/failure.h"
 
@@ -116,16 +117,20 @@ CellResult CellRunner::run_with(RunOptions options, const plan::Cell& cell,
   try {
     datasets_.refuse_unreadable(result.settings.variant(), way_of_reading(result.settings));
     result.dataset = datasets_.of(result.settings);
+    result.listed = datasets_.how_listed(result.settings.variant());
     options.outputs = datasets_.outputs();
     if (!result.settings.emulated()) result.outputs = options.outputs;
     if (!qualifier_->qualify(result, here)) {
       result.status = Status::interrupted;
       return result;
     }
+    const std::int64_t asked_ns = measure::now_ns();
     const auto answer =
         ranks_->run(cell, result.settings, options, result.dataset, progress, stop, kept);
     result.status = answer ? Status::ok : Status::interrupted;
     if (result.status == Status::ok) result.measurement = measurement_of(result.settings, *answer);
+    if (result.measurement && result.measurement->first_batch_ns != 0)
+      result.first_batch_s = measure::seconds(result.measurement->first_batch_ns - asked_ns);
   } catch (...) {
     result.status = Status::failed;
     result.error = failure_text();

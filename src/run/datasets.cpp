@@ -156,6 +156,12 @@ std::optional<std::string> Datasets::manifest_of(const std::string& variant) con
   return found->second->manifest_xxh3;
 }
 
+storage::HowListed Datasets::how_listed(const std::string& variant) const {
+  if (const auto other = listed_.find(variant); other != listed_.end()) return other->second;
+  const auto found = variants_.find(variant);
+  return found == variants_.end() || !found->second ? storage::HowListed() : found->second->listed;
+}
+
 std::size_t encoded_slot_of(const plan::CellSettings& settings,
                             const storage::DatasetVariant* dataset) {
   if (dataset == nullptr) return 0;

@@ -47,6 +47,7 @@ class Datasets {
   void relist() {
     relists_ = true;
     variants_.clear();
+    listed_.clear();
   }
 
   // What a cell reads; null for synthetic ones. Throws an Error naming what is missing.
@@ -74,6 +75,13 @@ class Datasets {
     const auto found = unreadable_.find({variant, way});
     if (found != unreadable_.end()) throw UnreadableDataset(found->second);
   }
+
+  // How another process listed a variant first, whose listing this one takes.
+  void note_listed(const std::string& variant, storage::HowListed how) {
+    listed_.try_emplace(variant, std::move(how));
+  }
+  // How a variant was listed: by that process, else by this one.
+  storage::HowListed how_listed(const std::string& variant) const;
 
   // How many outputs the network needs: one for each class of the datasets that are open, the usual
   // number at least. A cell and its ceiling have the same, once the cell's dataset is open.
@@ -104,7 +112,8 @@ class Datasets {
   bool relists_ = false, was_told_ = false;
   storage::ListProgress progress_;
   storage::ListNote note_;
-  std::set<std::string> told_;  // notes
+  std::set<std::string> told_;                        // notes
+  std::map<std::string, storage::HowListed> listed_;  // by other processes; by variant
   std::map<std::string, std::shared_ptr<const storage::DatasetVariant>> variants_;
   std::set<std::pair<std::string, std::string>> looked_at_;                // variant, io
   std::map<std::pair<std::string, std::string>, std::string> unreadable_;  // by variant, way

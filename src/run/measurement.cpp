@@ -454,6 +454,7 @@ Measurement measurement_of(const plan::CellSettings& settings, const RankAnswer&
     m.stages += rank.stages;
     m.latencies += rank.latencies;
     m.arrivals += rank.arrivals;
+    m.first_batch_ns = std::max(m.first_batch_ns, rank.first_batch_ns);
   }
   add_window(m, ranks);
   m.steps = static_cast<std::int64_t>(steps_of(parts));

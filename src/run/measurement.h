@@ -91,6 +91,7 @@ struct Measurement {
   std::int64_t steps = 0, images = 0;  // images: of all ranks
   double window_s = 0;                 // of all ranks: from the last to begin to the last to end
   std::int64_t window_start_ns = 0;    // on the program's clock, now_ns()
+  std::int64_t first_batch_ns = 0;     // the last rank had its first batch, on that clock; 0: none
   std::int64_t warmup_steps = 0;
   double warmup_s = 0;
   bool steady = false;    // the warm-up ended because the steps were steady

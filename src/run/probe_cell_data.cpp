@@ -19,7 +19,9 @@ void probe_cell_data(const plan::Cell& cell, const plan::CellSettings& settings,
   if (datasets.is_looked_at(variant, io)) return;
   const ranks::TaskHooks hooks{.progress = [&](const std::string& text) {
     const ListingNews news = listing_news_from(text);
-    if (news.note.empty()) {
+    if (news.listed_s > 0) {
+      datasets.note_listed(variant, {news.listed_s, news.how});
+    } else if (news.note.empty()) {
       datasets.tell_progress(news.files);
     } else if (!datasets.manifest_of(variant)) {  // else it was told when that was opened
       datasets.tell_note(news.note);

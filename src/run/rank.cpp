@@ -98,6 +98,7 @@ bool TrainingLoop::submit_next() {
     if (!batch) return false;
   }
   const std::int64_t taken = measure::now_ns();
+  if (batch && result_.first_batch_ns == 0) result_.first_batch_ns = taken;
   result_.data_wait_ms.push_back(measure::ms(taken - asked));
   taken_ += task_.settings.batch_size;
   submit(std::move(batch), step, asked, taken);
@@ -126,6 +127,7 @@ void TrainingLoop::submit(pipeline::BatchLease batch, std::int64_t step, std::in
 bool TrainingLoop::keep_one_batch() {
   const pipeline::BatchLease batch = setup_.loader->next();
   if (!batch) return false;
+  result_.first_batch_ns = measure::now_ns();
   setup_.device->keep(*batch);
   setup_.loader->stop();
   return true;

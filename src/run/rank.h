@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -50,9 +51,10 @@ struct RankResult {
   bool in_pairs = false;
   double pairs_took_s = 0;  // from when the first of them began to settle; of rank 0
   std::int64_t samples_ahead_limit = 0;
-  std::string loader_library;    // see Loader::library()
-  int opencv_threads = 0;        // in each loader thread
-  measure::ProcessSize process;  // at the window's end, the whole process
+  std::string loader_library;       // see Loader::library()
+  int opencv_threads = 0;           // in each loader thread
+  measure::ProcessSize process;     // at the window's end, the whole process
+  std::int64_t first_batch_ns = 0;  // it had its first batch, on now_ns()'s clock; 0: no loader
   device::DeviceDescription device;
   RankPlace place;
   std::vector<measure::GpuSample> gpu;  // of the window, twice a second

@@ -60,6 +60,8 @@ void to_common_clock(RankResult& result, const ranks::SocketGroup& group) {
   }
   for (measure::HostSample& sample : result.host_series)
     sample.at_ns = group.on_common_clock(sample.at_ns);
+  if (result.first_batch_ns != 0)
+    result.first_batch_ns = group.on_common_clock(result.first_batch_ns);
   for (measure::GpuSample& sample : result.gpu) sample.at_ns = group.on_common_clock(sample.at_ns);
 }
 
@@ -171,7 +173,10 @@ class RankServer {
     Datasets datasets(order.options.data, order.options.samples, listing, note,
                       order.options.listing_run);
     if (order.options.relist && order.work == Work::probe_cell_data) datasets.relist();
-    return datasets.of(settings);
+    auto dataset = datasets.of(settings);
+    if (const storage::HowListed& listed = dataset->listed; listed.seconds > 0)
+      group_.report(to_text(ListingNews{.listed_s = listed.seconds, .how = listed.text}));
+    return dataset;
   }
 
   std::vector<RankResult> results_of(const RankTask& task, std::stop_token stop) {

@@ -86,13 +86,13 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankResult, steps, data_wait_ms, first, last,
                                    drawn_from_queue, stages, latencies, arrivals, host, standstills,
                                    host_series, storage_counters, blocks, in_pairs, pairs_took_s,
                                    samples_ahead_limit, loader_library, opencv_threads, process,
-                                   device, place, gpu, gpu_problem)
+                                   first_batch_ns, device, place, gpu, gpu_problem)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CacheLook, by, files, of, unwritten_pages)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PageCache, state, fits, before, after, look, method, scope,
                                    file_system, loops, loops_before, loops_after, memory_bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TraceOutcome, left_out, problem)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankAnswer, ranks, bad, page_cache, interrupted, trace)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ListingNews, files, note)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ListingNews, files, note, listed_s, how)
 
 void to_json(nlohmann::json& j, const Block& block) {
   const measure::Delay& delay = block.delay;

@@ -51,6 +51,8 @@ RunProgress progress_from(const std::string& text);
 struct ListingNews {
   std::uint64_t files = 0;  // listed so far
   std::string note;         // instead: what the user should know of the folder; one line
+  double listed_s = 0;      // instead: it is listed, see storage::HowListed
+  std::string how{};
 };
 std::string to_text(const ListingNews& news);
 ListingNews listing_news_from(const std::string& text);

@@ -661,7 +661,9 @@ DatasetVariant list_image_folder(const fs::path& folder, std::span<const std::st
   how.seconds = measure::seconds(measure::now_ns() - began_ns);
   if (!how.is_as_kept())
     keep_listing(file, {how.since_s, began_at_ns, keeping.run}, listing.steps, variant.samples);
-  if (note && how.files >= kManyFiles) note(escaped(root) + ": " + how.text());
+  variant.listed.seconds = how.seconds;
+  if (how.files >= kManyFiles) variant.listed.text = how.text();
+  if (note && !variant.listed.text.empty()) note(escaped(root) + ": " + variant.listed.text);
   sum_up(variant);
   variant.classes = listing.classes;
   variant.made = {{"source", "a folder of pictures, as it lies"},

@@ -15,6 +15,7 @@
 #include "base/in_parallel.h"
 #include "base/text.h"
 #include "base/xxh3.h"
+#include "measure/clock.h"
 #include "storage/container.h"
 #include "storage/left_out.h"
 #include "storage/packed_files.h"
@@ -329,6 +330,7 @@ std::string find_tar_shard(const fs::path& data) {
 DatasetVariant list_tar_shards(const fs::path& folder, std::span<const std::string_view> suffixes,
                                int threads, const ListProgress& progress, const ListNote& note,
                                bool relist) {
+  const std::int64_t began_ns = measure::now_ns();
   ListCount count(progress);
   LeftOutCount left_out;
   std::vector<ShardFile> shards = shards_in(folder, suffixes, count, left_out);
@@ -336,6 +338,7 @@ DatasetVariant list_tar_shards(const fs::path& folder, std::span<const std::stri
   ShardMembers members = find_members(folder, shards, suffixes, threads, count, note, relist);
   left_out.add(members.left_out);
   variant.samples = std::move(members.samples);
+  variant.listed.seconds = measure::seconds(measure::now_ns() - began_ns);
   const std::vector<std::string> barren = drop_empty_shards(shards, variant.samples);
   const std::string oddities = oddities_of(variant.samples);
   variant.classes = label_by_folders(variant.samples);

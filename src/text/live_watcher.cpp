@@ -3,12 +3,13 @@
 #include <cstdio>
 #include <optional>
 
+#include "measure/clock.h"
 #include "text/qualify_text.h"
 
 namespace feedrate::text {
 
 void LiveWatcher::lists(const std::filesystem::path& dataset, std::uint64_t files) {
-  line_.show(listing_text(dataset, files));
+  line_.show(listing_text(dataset, files, listing_.at(measure::now_ns(), files)));
 }
 
 void LiveWatcher::shows(const std::string& what) { line_.show(what); }

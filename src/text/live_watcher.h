@@ -24,6 +24,7 @@ class LiveWatcher : public session::Watcher {
  private:
   const bool shows_rungs_;
   ProgressLine line_;
+  ListingRate listing_;
 };
 
 }  // namespace feedrate::text

@@ -91,13 +91,23 @@ LiveNumbers describe(const run::RunProgress& p, std::optional<double> ceiling,
   return forms;
 }
 
-std::string listing_text(const std::filesystem::path& folder, std::uint64_t files) {
+std::string listing_text(const std::filesystem::path& folder, std::uint64_t files,
+                         double files_per_s) {
   const std::string line = "listing " + folder.string();
   if (files == 0) return line;
   // thousands() gives small numbers a decimal.
   const std::string count =
       files < 100 ? std::to_string(files) : thousands(static_cast<double>(files));
-  return line + " · " + count + (files == 1 ? " file" : " files");
+  return line + " · " + count + (files == 1 ? " file" : " files") +
+         (files_per_s > 0 ? " · " + thousands(files_per_s) + "/s" : "");
+}
+
+double ListingRate::at(std::int64_t now_ns, std::uint64_t files) {
+  constexpr std::int64_t kSecondNs = 1'000'000'000;
+  if (began_ns_ == 0 || files < files_) began_ns_ = now_ns, began_with_ = files;
+  files_ = files;
+  if (now_ns - began_ns_ < kSecondNs) return 0;
+  return static_cast<double>(files - began_with_) / measure::seconds(now_ns - began_ns_);
 }
 
 std::string generate_progress(const data_gen::GenerateProgress& p, std::int64_t start_ns) {

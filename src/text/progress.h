@@ -51,8 +51,21 @@ class ProgressLine {
 LiveNumbers describe(const run::RunProgress& progress, std::optional<double> ceiling,
                      const std::string& sweep = {});
 
-// "listing photos · 12,288 files"; without the number before the first one is found.
-std::string listing_text(const std::filesystem::path& folder, std::uint64_t files);
+// "listing photos · 12,288 files · 31,707/s"; without the number before the first one is found, and
+// without the rate where that is 0.
+std::string listing_text(const std::filesystem::path& folder, std::uint64_t files,
+                         double files_per_s = 0);
+
+// How many files/s were listed so far.
+class ListingRate {
+ public:
+  // `files`: so many by now. 0 in the first second. Fewer files than before are of another listing.
+  double at(std::int64_t now_ns, std::uint64_t files);
+
+ private:
+  std::int64_t began_ns_ = 0;  // 0: nothing is listed yet
+  std::uint64_t began_with_ = 0, files_ = 0;
+};
 
 // "  41 % █████████░░░░░░░░░░░░░░░ 840/2048 · 310/s · 92.1 MB · 4 s left"; what is packed or
 // checked has no bar. `start_ns`: when the work began.

@@ -306,6 +306,15 @@ std::string pictures_text(const ledger::Record& record) {
   return formats->second + ", by their names; contents decide the decoding";
 }
 
+// "listed 1,300,000 files in 41 s (31,707 files/s); first batch 3.1 s after the run began"; of a
+// folder of many files.
+std::string listed_text(const ledger::Record& record) {
+  const run::CellResult& result = record.result;
+  if (result.listed.text.empty() || !result.first_batch_s) return result.listed.text;
+  return result.listed.text +
+         format("; first batch %.1f s after the run began", *result.first_batch_s);
+}
+
 // "resnet50, batch 64, Intel Xeon ..., fp32"
 std::string setting_text(const plan::CellSettings& settings, const run::Measurement& m) {
   std::string text = settings.model + format(", batch %d, ", settings.batch_size) + m.device.name;
@@ -335,6 +344,7 @@ std::string result_text(const ledger::Record& record, const std::string& label) 
     if (!value.empty()) text += line_of(key, value);
   };
   line("pictures", pictures_text(record));
+  line("listing", listed_text(record));
   line("throughput", throughput_text(m));
   line("ceiling", ceiling_text(record));
   line("step", step_text(m));
@@ -357,6 +367,8 @@ std::string result_summary(std::span<const ledger::Record> records, const std::s
   std::string text = label + "  ·  " + setting_text(settings, m) + "\n";
   if (const std::string pictures = pictures_text(*last); !pictures.empty())
     text += line_of("pictures", pictures);
+  if (const std::string listed = listed_text(*last); !listed.empty())
+    text += line_of("listing", listed);
   text += line_of("throughput", summed_throughput(records));
   const std::string of = records.size() > 1 ? "in the last repetition: " : "";
   text += line_of("device", of + device_text(settings, m));

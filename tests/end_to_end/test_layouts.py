@@ -49,7 +49,19 @@ class Layouts(ProgramTest):
         made = record["dataset"]["made"]
         self.assertEqual((made["classes"], made["count"]), (str(classes), str(samples)))
         self.assertEqual(made.get("left_out"), left_out)
+        self.assertGreater(record["dataset"]["listing_seconds"], 0)
+        self.assertGreater(record["first_batch_s"], 0)
         return record
+
+    def test_no_listing_where_gen_made_it(self):
+        made = self.record(*RUN, "--dataset", self.data, "--image-size", "48x48")
+        self.assertNotIn("listing_seconds", made["dataset"])
+        self.assertGreater(made["first_batch_s"], 0)
+        loads_nothing = ["synthetic" if part == "jpeg" else part for part in RUN]
+        self.assertNotIn("first_batch_s", self.record(*loads_nothing))
+
+    def record(self, *command):
+        return json.loads(self.call(*command).out)
 
     def test_folders_that_load(self):
         classes = ["cat/1.jpg", "cat/2.jpg", "dog/deep/3.jpg", "dog/4.JPG"]

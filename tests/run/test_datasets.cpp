@@ -101,6 +101,24 @@ TEST_F(OpenDatasets, OfManyFilesAnotherProcessMayHaveSaidHowTheyWereListed) {
   EXPECT_THAT(notes_, ElementsAre("what the other one said"));
 }
 
+// The first process lists; the others check what it has kept.
+TEST_F(OpenDatasets, AreAsAnotherProcessListedThem) {
+  put("cat/a.jpg");
+  run::Datasets alone = datasets();
+  const std::string variant = settings("cpu").variant();
+  EXPECT_EQ(alone.how_listed(variant).seconds, 0) << "nothing is open";
+  const double own = alone.of(settings("cpu"))->listed.seconds;
+  EXPECT_GT(own, 0);
+  EXPECT_EQ(alone.how_listed(variant).seconds, own);
+  EXPECT_EQ(alone.how_listed(variant).text, "") << "of few files";
+  alone.note_listed(variant, {.seconds = 41, .text = "listed"});
+  alone.note_listed(variant, {.seconds = 1, .text = "kept"});
+  EXPECT_EQ(alone.how_listed(variant).seconds, 41);
+  EXPECT_EQ(alone.how_listed(variant).text, "listed");
+  alone.relist();
+  EXPECT_EQ(alone.how_listed(variant).seconds, 0);
+}
+
 TEST_F(OpenDatasets, APartHasWhatWasSaidOfTheWhole) {
   for (int i = 0; i < 4; ++i) put("class/" + std::to_string(i) + ".jpg");
   put(".hidden.jpg");

@@ -121,6 +121,19 @@ TEST(Listing, CountsWhatItHasFound) {
   EXPECT_EQ(text::listing_text("photos", 64), "listing photos · 64 files");
   EXPECT_EQ(text::listing_text("photos", 1), "listing photos · 1 file");
   EXPECT_EQ(text::listing_text("photos", 0), "listing photos") << "it goes on, and has none yet";
+  EXPECT_EQ(text::listing_text("photos", 12288, 31'707),
+            "listing photos · 12,288 files · 31,707/s");
+}
+
+TEST(Listing, HasARateAfterASecond) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  text::ListingRate rate;
+  EXPECT_EQ(rate.at(10 * kSecond, 100), 0);
+  EXPECT_EQ(rate.at(11 * kSecond - 1, 600), 0);
+  EXPECT_EQ(rate.at(12 * kSecond, 1100), 500);
+  EXPECT_EQ(rate.at(14 * kSecond, 1100), 250) << "it has come to a halt";
+  EXPECT_EQ(rate.at(15 * kSecond, 50), 0) << "another listing";
+  EXPECT_EQ(rate.at(17 * kSecond, 250), 100);
 }
 
 }  // namespace

@@ -73,6 +73,30 @@ TEST(ResultText, SaysOfWhichFormatsPicturesAre) {
   EXPECT_THAT(shown("jpeg"), Not(HasSubstr("by their names")));
 }
 
+TEST(ResultText, SaysHowAFolderOfManyFilesWasListed) {
+  const auto shown = [](storage::HowListed listed, std::optional<double> first_batch_s) {
+    run::CellResult result =
+        result_of({{"device", {"emulated:1000"}}, {"data", {"jpeg"}}, {"batch-size", {"8"}}},
+                  {.ranks = {rank_that_read()}});
+    const plan::Cell cell = result.cell;
+    result.listed = std::move(listed);
+    result.first_batch_s = first_batch_s;
+    const ledger::Record record =
+        ledger::make_record(std::move(result), {plan::PlannedRun{cell}, 0, {}, {}, {}}, {});
+    const std::vector<ledger::Record> all = {record};
+    const std::string line = text::result_text(record, "jpeg");
+    const bool is_summed_up = text::result_summary(all, "jpeg", "").find("listing") != line.npos;
+    EXPECT_EQ(is_summed_up, line.find("listing") != line.npos);
+    return line;
+  };
+  EXPECT_THAT(
+      shown({.seconds = 41, .text = "listed 9 files in 41 s"}, 3.14),
+      HasSubstr("listing    listed 9 files in 41 s; first batch 3.1 s after the run began"));
+  EXPECT_THAT(shown({.seconds = 41, .text = "listed 9 files in 41 s"}, std::nullopt),
+              HasSubstr("listing    listed 9 files in 41 s\n"));
+  EXPECT_THAT(shown({.seconds = 0.1}, 3.14), Not(HasSubstr("listing")));
+}
+
 ledger::Record summary_record(std::optional<double> ceiling) {
   const plan::AxisValues axes = {
       {"device", {"emulated:1000"}}, {"data", {"jpeg"}}, {"batch-size", {"8"}}};

@@ -23,7 +23,8 @@ PROGRAM, TOOL = "", ""
 MEASURED = [
     re.compile(pattern)
     for pattern in (
-        r"warmup_steps|warmup_s|resident_bytes|loss_last|(step|data_wait|device_idle)_ms/raw/.*",
+        r"warmup_steps|warmup_s|first_batch_s|resident_bytes|loss_last",
+        r"(step|data_wait|device_idle)_ms/raw/.*",
         r"stages/\d/(bytes)",
         r"stages/3/items",  # of uint8, which need no collating: no time is derived from them
         r"queue/(capacity_samples|drawn_fraction|drawn_mean|rank)",
@@ -36,7 +37,7 @@ MEASURED = [
         r"ranks/\d/(pid|sync_ms_mean)",
         r"ranks/[1-9]/data_wait_ms_mean",
         r"dataset/page_cache_(before|after|first|backing_(before|after))",
-        r"dataset/(page_cache_look/(files|unwritten_pages)|memory_bytes|made/.*)",
+        r"dataset/(page_cache_look/(files|unwritten_pages)|memory_bytes|listing_seconds|made/.*)",
         r"limits/.*",
         r"environment/.*",
     )
