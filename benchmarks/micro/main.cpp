@@ -10,6 +10,7 @@ int main(int argc, char** argv) {
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
   try {
     Material material;
+    register_list();
     register_read();
     register_decode(material);
     register_augment(material);

@@ -47,6 +47,7 @@ class Material {
 void set_rates(benchmark::State& state, std::int64_t items, std::int64_t bytes);
 
 // Each in the file of its stage. `material` outlives the runs.
+void register_list();
 void register_read();
 void register_decode(Material& material);
 void register_augment(Material& material);
