@@ -54,13 +54,13 @@ class Layouts(ProgramTest):
         return record
 
     def test_no_listing_where_gen_made_it(self):
-        made = self.record(*RUN, "--dataset", self.data, "--image-size", "48x48")
+        made = self.printed(*RUN, "--dataset", self.data, "--image-size", "48x48")
         self.assertNotIn("listing_seconds", made["dataset"])
         self.assertGreater(made["first_batch_s"], 0)
         loads_nothing = ["synthetic" if part == "jpeg" else part for part in RUN]
-        self.assertNotIn("first_batch_s", self.record(*loads_nothing))
+        self.assertNotIn("first_batch_s", self.printed(*loads_nothing))
 
-    def record(self, *command):
+    def printed(self, *command):
         return json.loads(self.call(*command).out)
 
     def test_folders_that_load(self):
