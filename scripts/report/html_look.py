@@ -12,6 +12,8 @@ SYMBOLS = {
     "s": "square",
     "^": "triangle-up",
     "v": "triangle-down",
+    "<": "triangle-left",
+    ">": "triangle-right",
     "D": "diamond",
     "P": "cross",
     "X": "x",

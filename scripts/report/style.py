@@ -11,7 +11,8 @@ from .text import plain
 # Okabe and Ito's palette: told apart with every common colour blindness.
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 YELLOW, BLUE, VERMILLION, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
-WINE = "#882255"  # Tol's, as those eight are all in use
+# Tol's and one of our own, as those eight are all in use; as far from each of them.
+WINE, INDIGO, BROWN = "#882255", "#332288", "#5D3A1A"
 GREY, LIGHT = "#666666", "#D9D9D9"
 
 SMALL, TINY, LEAST = 9.5, 8.0, 7.0  # points; the first two as on a sheet, the last in print
@@ -114,6 +115,8 @@ KINDS = {
     "npy": Look(YELLOW, "P", (0, (5, 3)), "--"),
     "npz": Look(WINE, "h", (0, (2, 1, 6, 1)), "||"),
     "raw": Look(SKY, "X", (0, (9, 2, 2, 2)), "oo"),
+    "webp": Look(INDIGO, "<", (0, (6, 2, 6, 2, 1, 2)), "**"),
+    "auto": Look(BROWN, ">", (0, (2, 2, 9, 2)), "OO"),
 }
 OTHER = Look(GREY, "p", (0, (2, 2)), "++")
 EDGE = "#333333"  # rim of bars, and the mark beside hollow ones

@@ -7,7 +7,7 @@ import os
 import unittest
 
 import sound
-from report import axes, cli, heading, ledger, settings
+from report import axes, cli, heading, html_look, ledger, settings, style
 from test_check import RATES, Checked
 
 HERE = os.path.join(os.path.dirname(os.path.abspath(axes.__file__)), axes.NAME)
@@ -129,6 +129,18 @@ class Tables(Checked):
             self.assertTrue(known.is_other_work(what), what)
         for what in ("git_commit", "limits.min_seconds", "hosts", "datasets"):
             self.assertFalse(known.is_other_work(what), what)
+
+
+class Looks(unittest.TestCase):
+    def test_each_kind_of_data_is_told_from_the_others_by_any_one_mark(self):
+        self.assertEqual(set(style.KINDS), set(axes.own().axes["data"].values), "none is gray")
+        looks = [*style.KINDS.values(), style.OTHER]
+        for mark in ("colour", "marker", "line"):
+            self.assertEqual(len({getattr(look, mark) for look in looks}), len(looks), mark)
+        hatches = [look.hatch for look in looks if look.hatch]
+        self.assertEqual(len(set(hatches)), len(hatches))
+        symbols = [html_look.symbol(look) for look in looks]
+        self.assertEqual(len(set(symbols)), len(symbols), "on the page, too")
 
 
 if __name__ == "__main__":
