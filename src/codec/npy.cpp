@@ -18,59 +18,48 @@ constexpr std::size_t kFixedBytes = 10;            // magic, version, u16 length
 // three known keys, each once, in any order.
 class HeaderText {
  public:
-  HeaderText(std::string_view text, std::string_view name) : rest_(text), name_(name) {}
+  explicit HeaderText(std::string_view text) : rest_(text) {}
 
-  PixelSize parse() {
-    expect("{");
+  // False: it is no such text, or of another array.
+  bool parse() {
+    if (!accept("{")) return false;
     while (!accept("}")) {
-      parse_item();
-      if (!accept(",")) {
-        expect("}");
-        break;
-      }
+      if (!parse_item()) return false;
+      if (accept(",")) continue;
+      if (!accept("}")) return false;
+      break;
     }
     skip_spaces();
-    if (!rest_.empty() || !descr_ || !order_ || !shape_) fail();
-    return checked_size(width_, height_, name_);
+    return rest_.empty() && descr_ && order_ && shape_;
   }
+  std::int64_t width() const { return width_; }
+  std::int64_t height() const { return height_; }
 
  private:
-  void parse_item() {
-    if (!descr_ && accept("'descr'")) {
-      expect(":");
-      expect("'|u1'");
-      descr_ = true;
-    } else if (!order_ && accept("'fortran_order'")) {
-      expect(":");
-      expect("False");
-      order_ = true;
-    } else if (!shape_ && accept("'shape'")) {
-      expect(":");
-      parse_shape();
-      shape_ = true;
-    } else {
-      fail();
-    }
+  bool parse_item() {
+    if (!descr_ && accept("'descr'")) return descr_ = accept(":") && accept("'|u1'");
+    if (!order_ && accept("'fortran_order'")) return order_ = accept(":") && accept("False");
+    if (!shape_ && accept("'shape'")) return shape_ = accept(":") && parse_shape();
+    return false;
   }
 
-  void parse_shape() {
-    expect("(");
-    height_ = number();
-    expect(",");
-    width_ = number();
-    expect(",");
-    if (number() != 3) fail();
+  bool parse_shape() {
+    std::int64_t channels = 0;
+    if (!accept("(") || !number(height_) || !accept(",") || !number(width_) || !accept(",") ||
+        !number(channels) || channels != 3)
+      return false;
     accept(",");
-    expect(")");
+    return accept(")");
   }
 
-  std::int64_t number() {
+  bool number(std::int64_t& to) {
     skip_spaces();
     std::uint32_t value = 0;
     const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
-    if (error != std::errc()) fail();
+    if (error != std::errc()) return false;
     rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
-    return value;
+    to = value;
+    return true;
   }
 
   bool accept(std::string_view token) {
@@ -79,18 +68,11 @@ class HeaderText {
     rest_.remove_prefix(token.size());
     return true;
   }
-  void expect(std::string_view token) {
-    if (!accept(token)) fail();
-  }
   void skip_spaces() {
     while (!rest_.empty() && (rest_[0] == ' ' || rest_[0] == '\n')) rest_.remove_prefix(1);
   }
-  [[noreturn]] void fail() const {
-    refuse_picture(name_, "not a C-ordered uint8 .npy array of shape (height, width, 3)");
-  }
 
   std::string_view rest_;
-  std::string_view name_;
   std::int64_t height_ = 0, width_ = 0;
   bool descr_ = false, order_ = false, shape_ = false;
 };
@@ -108,14 +90,22 @@ void encode_npy(const PixelView& pixels, const EncodeOptions&, std::vector<std::
 
 }  // namespace
 
-NpyHeader parse_npy_header(std::span<const std::byte> start, std::string_view name) {
-  if (start.size() < kFixedBytes || std::memcmp(start.data(), kNpyMagic, 8) != 0) {
-    refuse_picture(name, "not a .npy file of version 1.0");
-  }
+NpyClaim read_npy_header(std::span<const std::byte> start) {
+  if (start.size() < kFixedBytes || std::memcmp(start.data(), kNpyMagic, 8) != 0)
+    return {.problem = "not a .npy file of version 1.0"};
   const std::size_t length = load_le<std::uint16_t>(&start[8]);
-  if (length > start.size() - kFixedBytes) refuse_picture(name, "its .npy header is cut off");
-  const std::string_view text(reinterpret_cast<const char*>(&start[0]) + kFixedBytes, length);
-  return {HeaderText(text, name).parse(), kFixedBytes + length};
+  if (length > start.size() - kFixedBytes) return {.problem = "its .npy header is cut off"};
+  const auto* const first = reinterpret_cast<const char*>(start.data());
+  HeaderText header(std::string_view(first + kFixedBytes, length));
+  if (!header.parse())
+    return {.problem = "not a C-ordered uint8 .npy array of shape (height, width, 3)"};
+  return {header.width(), header.height(), kFixedBytes + length};
+}
+
+NpyHeader parse_npy_header(std::span<const std::byte> start, std::string_view name) {
+  const NpyClaim claim = read_npy_header(start);
+  if (!claim.problem.empty()) refuse_picture(name, claim.problem);
+  return {checked_size(claim.width, claim.height, name), claim.bytes};
 }
 
 void append_npy(const PixelView& pixels, std::vector<std::byte>& out) {

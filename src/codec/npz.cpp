@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -28,13 +29,15 @@ constexpr std::uint16_t kStored = 0, kDeflated = 8, kEncrypted = 1;
 // Enough for the .npy header that numpy writes, whose 128 bytes it fills up.
 constexpr std::size_t kHeaderAtMost = 1024;
 
-// The array, as it lies in the file.
+// An array, as it lies in the file.
 struct ZipMember {
-  std::span<const std::byte> stored;
+  std::span<const std::byte> stored{};
   std::size_t bytes = 0;  // inflated
   std::uint32_t crc32 = 0;
   bool deflated = false;
+  std::string problem{};  // why it cannot be read; empty: it can
 };
+ZipMember unreadable_member(std::string problem) { return {.problem = std::move(problem)}; }
 
 std::uint32_t crc32_of(std::span<const std::byte> bytes) {
   return crc32_gzip_refl(0, reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
@@ -86,33 +89,27 @@ ZipDirectory read_directory(std::span<const std::byte> file, std::string_view na
   return directory;
 }
 
-// Where the array's bytes begin: behind a header that is as the directory says.
-std::uint64_t find_bytes(std::span<const std::byte> file, const ZipEntry& entry,
-                         std::uint64_t directory, std::uint16_t method, std::string_view name) {
-  const std::uint64_t header = load_le<std::uint32_t>(&entry.bytes[42]);
-  if (header + kLocalBytes > directory) refuse_picture(name, "its zip directory is damaged");
-  const std::byte* const local = &file[header];
-  const std::size_t named = load_le<std::uint16_t>(local + 26);
-  const std::uint64_t bytes = header + kLocalBytes + named + load_le<std::uint16_t>(local + 28);
-  if (load_le<std::uint32_t>(local) != kLocalMagic || load_le<std::uint16_t>(local + 8) != method ||
-      bytes > directory || text_of(file.subspan(header + kLocalBytes, named)) != entry.name)
-    refuse_picture(name, "its array is not where the zip directory says");
-  return bytes;
-}
-
 ZipMember find_array(std::span<const std::byte> file, const ZipEntry& entry,
-                     std::uint64_t directory, std::string_view name) {
+                     std::uint64_t directory) {
   const std::byte* const at = entry.bytes.data();
   const auto flags = load_le<std::uint16_t>(at + 8), method = load_le<std::uint16_t>(at + 10);
-  if ((flags & kEncrypted) != 0) refuse_picture(name, "is encrypted");
+  if ((flags & kEncrypted) != 0) return unreadable_member("is encrypted");
   if (method != kStored && method != kDeflated)
-    refuse_picture(name, "is compressed by method " + std::to_string(method) +
+    return unreadable_member("is compressed by method " + std::to_string(method) +
                              " of zip; numpy stores (0) or deflates (8)");
   const std::uint64_t stored = load_le<std::uint32_t>(at + 20),
-                      bytes = load_le<std::uint32_t>(at + 24);
-  const std::uint64_t begin = find_bytes(file, entry, directory, method, name);
+                      bytes = load_le<std::uint32_t>(at + 24),
+                      header = load_le<std::uint32_t>(at + 42);
+  if (header + kLocalBytes > directory) return unreadable_member("its zip directory is damaged");
+  // It begins behind a header that is as the directory says.
+  const std::byte* const local = &file[header];
+  const std::size_t named = load_le<std::uint16_t>(local + 26);
+  const std::uint64_t begin = header + kLocalBytes + named + load_le<std::uint16_t>(local + 28);
+  if (load_le<std::uint32_t>(local) != kLocalMagic || load_le<std::uint16_t>(local + 8) != method ||
+      begin > directory || text_of(file.subspan(header + kLocalBytes, named)) != entry.name)
+    return unreadable_member("its array is not where the zip directory says");
   if (stored > directory - begin || (method == kStored && stored != bytes))
-    refuse_picture(name, "its array is not as long as the zip directory says");
+    return unreadable_member("its array is not as long as the zip directory says");
   return {file.subspan(begin, stored), bytes, load_le<std::uint32_t>(at + 16), method == kDeflated};
 }
 
@@ -122,8 +119,9 @@ class NpzDecoder : public Decoder {
     name_ = name;
     header_ = {};
     const ZipDirectory directory = read_directory(encoded, name);
-    member_ = find_array(encoded, choose(encoded, directory), directory.begin, name);
-    const NpyHeader header = parse_header();
+    member_ = find_array(encoded, choose(encoded, directory), directory.begin);
+    if (!member_.problem.empty()) refuse_picture(name, member_.problem);
+    const NpyHeader header = parse_npy_header(first(header_at_most()), name);
     check_payload(member_.bytes - header.bytes, packed_bytes(header.size), name);
     header_ = header;
     return header_.size;
@@ -142,9 +140,7 @@ class NpzDecoder : public Decoder {
   }
 
  private:
-  NpyHeader parse_header() {
-    return parse_npy_header(first(std::min(member_.bytes, kHeaderAtMost)), name_);
-  }
+  std::size_t header_at_most() const { return std::min(member_.bytes, kHeaderAtMost); }
 
   // The array that is the picture: by its name, else the only one that can be.
   const ZipEntry& choose(std::span<const std::byte> file, const ZipDirectory& directory) {
@@ -174,18 +170,22 @@ class NpzDecoder : public Decoder {
                               " is uint8 of shape (height, width, 3)");
   }
 
+  // Other arrays are no errors: nothing is thrown for them.
   bool is_picture(std::span<const std::byte> file, const ZipEntry& entry, std::uint64_t directory) {
-    try {
-      member_ = find_array(file, entry, directory, name_);
-      parse_header();
-      return true;
-    } catch (const Error&) {  // another array
-      return false;
-    }
+    member_ = find_array(file, entry, directory);
+    if (!member_.problem.empty()) return false;
+    const auto start = try_first(header_at_most());
+    return start && read_npy_header(*start).is_picture();
   }
 
   // The first bytes of the array, not more than it has.
   std::span<const std::byte> first(std::size_t bytes) {
+    const auto found = try_first(bytes);
+    if (!found) refuse_picture(name_, "its compressed array is damaged");
+    return *found;
+  }
+  // Nothing: they are damaged.
+  std::optional<std::span<const std::byte>> try_first(std::size_t bytes) {
     if (!member_.deflated || bytes == 0) return member_.stored.first(bytes);
     std::uint8_t* const to = grow(inflated_, bytes);
     isal_inflate_init(&state_);
@@ -198,8 +198,7 @@ class NpzDecoder : public Decoder {
     state_.avail_out = static_cast<std::uint32_t>(bytes);
     const int result = isal_inflate_stateless(&state_);
     const bool stopped = result == ISAL_OUT_OVERFLOW && bytes < member_.bytes;
-    if (state_.avail_out != 0 || (result != ISAL_DECOMP_OK && !stopped))
-      refuse_picture(name_, "its compressed array is damaged");
+    if (state_.avail_out != 0 || (result != ISAL_DECOMP_OK && !stopped)) return std::nullopt;
     return std::as_bytes(std::span(inflated_).first(bytes));
   }
 

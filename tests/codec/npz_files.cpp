@@ -67,4 +67,13 @@ Bytes write_npz(const std::vector<NpzArray>& arrays, const NpzKind& kind) {
   return file;
 }
 
+Bytes flat_array() {
+  Bytes array = encode("npy", make_picture(4, 4));
+  auto* const text = reinterpret_cast<char*>(array.data());
+  const std::string shape = "(4, 4, 3)";
+  const std::size_t at = std::string(text, 128).find(shape);
+  if (at != std::string::npos) std::memcpy(text + at, "(4, 12)  ", shape.size());
+  return array;
+}
+
 }  // namespace feedrate::tests

@@ -26,5 +26,7 @@ inline Bytes write_npz(const Bytes& array, const NpzKind& kind) {
 inline Bytes write_npz(const TestPicture& picture, const NpzKind& kind) {
   return write_npz(encode("npy", picture), kind);
 }
+// A .npy file of a uint8 array of two axes: a mask, no picture.
+Bytes flat_array();
 
 }  // namespace feedrate::tests

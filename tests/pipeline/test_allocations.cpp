@@ -9,6 +9,7 @@
 #include "pipeline/caches.h"
 #include "pipeline/sample_source.h"
 #include "pipeline/sampler.h"
+#include "tests/codec/npz_files.h"
 #include "tests/support.h"
 
 namespace {
@@ -86,6 +87,24 @@ TEST(Allocations, ASampleTakesNoMemory) {
       recipe.augment.crop = recipe.spec.size;
       EXPECT_EQ(allocations_of(recipe), 0) << data << ", masked";
     }
+  }
+}
+
+// Nor does looking for the picture among arrays that are none: an exception would.
+TEST(Allocations, SeveralArraysTakeNoMemory) {
+  const TestPicture picture = make_picture(24, 18);
+  for (const bool deflated : {false, true}) {
+    const std::vector<NpzArray> arrays = {
+        {"mask.npy", flat_array()}, {"x.npy", encode("npy", picture)}, {"y.npy", Bytes(64)}};
+    const Bytes file = write_npz(arrays, {.deflated = deflated});
+    const auto decoder = codec::find_picture_format("npz")->make_decoder();
+    EXPECT_EQ(decode_whole(*decoder, file).pixels, picture.pixels);
+    const long before = allocations;
+    for (int i = 0; i < 10; ++i) {
+      decoder->open(file, "test file");
+      decoder->decode(whole(picture.size), 1);
+    }
+    EXPECT_EQ(allocations - before, 0) << deflated;
   }
 }
 
