@@ -17,10 +17,13 @@
 #include <optional>
 #include <thread>
 
+#include "codec/any_picture.h"
 #include "codec/bytes.h"
 #include "jpeg_files.h"
 #include "npz_files.h"
 #include "png_files.h"
+#include "undecoded_files.h"
+#include "webp_files.h"
 
 namespace feedrate::tests {
 namespace {
@@ -60,7 +63,13 @@ std::vector<Kind> kinds() {
       {"png_16", "png", png_of({.depth = 16}, picture.size)},
       {"png_interlaced", "png", png_of({.interlaced = true}, picture.size)},
       {"npz_deflated", "npz", write_npz(picture, {.deflated = true})},
-      {"npz_streamed", "npz", write_npz(picture, {.streamed = true})}};
+      {"npz_streamed", "npz", write_npz(picture, {.streamed = true})},
+      {"webp_lossless", "webp", lossless_webp(picture)},
+      {"webp_alpha", "webp", webp_with_alpha(picture)},
+      {"webp_animated", "webp",
+       animated_webp(picture.size, lossless_webp(picture), lossless_webp(picture))},
+      {"gif", "auto", write_gif(67, 45)},
+      {"tiff", "auto", write_tiff(67, 45)}};
   for (const char* format : {"png0", "bmp", "webp", "npy", "npz", "raw"})
     all.push_back({format, format, encode(format, picture)});
   return all;
@@ -170,7 +179,7 @@ long run(const Options& options, const std::vector<Kind>& all, int thread) {
   const auto last = options.keep / ("last-" + std::to_string(thread));
   std::vector<std::unique_ptr<codec::Decoder>> decoders;
   for (const Kind& kind : all)
-    decoders.push_back(codec::find_picture_format(kind.format)->make_decoder());
+    decoders.push_back(codec::find_format_of_data(kind.format)->make_decoder());
   const auto end =
       std::chrono::steady_clock::now() + std::chrono::duration<double>(options.seconds);
   long mutants = 0;

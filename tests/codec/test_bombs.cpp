@@ -1,10 +1,13 @@
 // Files whose headers ask for far more memory than a picture may take.
 #include <sys/resource.h>
 
+#include "codec/any_picture.h"
 #include "codec/bytes.h"
 #include "codec/tensor.h"
 #include "jpeg_files.h"
 #include "png_files.h"
+#include "undecoded_files.h"
+#include "webp_files.h"
 
 namespace feedrate::tests {
 namespace {
@@ -65,6 +68,32 @@ TEST(Bombs, webp) {
   codec::store_le(&file[26], std::uint16_t{0x3fff});
   codec::store_le(&file[28], std::uint16_t{0x3fff});
   expect_refused("webp", file);
+}
+
+// Its canvas may be of any size.
+TEST(Bombs, webp_animation) {
+  const Bytes picture = lossless_webp(make_picture(16, 16));
+  Bytes file = animated_webp({65535, 65535}, picture, picture);
+  expect_refused("webp", file);
+  const auto any = codec::any_picture_format().make_decoder();
+  const std::string refusal = error_of([&] { any->open(file, "c/1.jpg"); });
+  EXPECT_TRUE(refusal.starts_with("c/1.jpg: its header says 65535x65535 pixels, more than the"))
+      << refusal;
+  file[20] = std::byte{0};  // no animation: its picture is another
+  EXPECT_THROW(any->open(file, "c/1.jpg"), Error);
+}
+
+TEST(Bombs, of_formats_that_are_not_decoded) {
+  const auto any = codec::any_picture_format().make_decoder();
+  const auto refusal = [&](const Bytes& file) {
+    return error_of([&] { any->open(file, "c/1.jpg"); });
+  };
+  const long before = peak_megabytes();
+  const std::string gif = refusal(write_gif(65535, 65535)),
+                    tiff = refusal(write_tiff(65535, 65535));
+  EXPECT_TRUE(gif.starts_with("c/1.jpg: is a GIF, which feedrate does not decode; ")) << gif;
+  EXPECT_TRUE(tiff.starts_with("c/1.jpg: is a TIFF, which feedrate does not decode; ")) << tiff;
+  EXPECT_LT(peak_megabytes() - before, 32);
 }
 
 TEST(Bombs, zero_sizes) {
