@@ -40,6 +40,10 @@ class AnyPictureDecoder : public Decoder {
     return open_->decode(window, reduction);  // once per open(), which that one looks after
   }
 
+  StrayBytes stray_bytes() const override {
+    return open_ == nullptr ? StrayBytes() : open_->stray_bytes();
+  }
+
  private:
   Decoder& decoder_for(std::span<const std::byte> encoded) {
     const FileKind kind = sniff(encoded);

@@ -21,6 +21,7 @@ struct BmpLayout {
   const std::byte* top = nullptr;  // the top row's first pixel
   std::ptrdiff_t stride = 0;       // to the row below; negative when stored bottom-up
   int pixel_bytes = 3;
+  bool has_bytes_behind = false;  // behind the pixels, and beyond what the header says
 };
 
 // Rows are padded to four bytes.
@@ -54,6 +55,7 @@ BmpLayout parse_bmp(std::span<const std::byte> file, std::string_view name) {
       pixel_bytes > size - offset || file_bytes > size) {
     refuse_picture(name, "the BMP file is cut off or its header is damaged");
   }
+  layout.has_bytes_behind = size > std::max(file_bytes, offset + pixel_bytes);
   const bool bottom_up = height > 0;
   layout.top = file.data() + offset + (bottom_up ? row_bytes * (layout.size.height - 1) : 0);
   layout.stride = static_cast<std::ptrdiff_t>(bottom_up ? -row_bytes : row_bytes);
@@ -72,6 +74,7 @@ class BmpDecoder : public Decoder {
   DecodedWindow decode(const Rect& window, int /*reduction*/) override {
     check_window(window, layout_.size, name_);
     const BmpLayout layout = std::exchange(layout_, {});  // once per open()
+    has_bytes_behind_ = layout.has_bytes_behind;
     const std::size_t row_bytes = static_cast<std::size_t>(window.width) * 3;
     const std::size_t bytes = row_bytes * static_cast<std::size_t>(window.height);
     if (pixels_.size() < bytes) pixels_.resize(bytes);
@@ -90,8 +93,11 @@ class BmpDecoder : public Decoder {
         {pixels_.data(), static_cast<std::ptrdiff_t>(row_bytes), window.width, window.height});
   }
 
+  StrayBytes stray_bytes() const override { return {.behind_end = has_bytes_behind_}; }
+
  private:
   BmpLayout layout_;  // empty when no picture is open
+  bool has_bytes_behind_ = false;
   std::string name_;
   std::vector<std::uint8_t> pixels_;
 };

@@ -27,6 +27,14 @@ struct DecodedWindow {
       : pixels(of), x(left), y(top), width(wide), height(high) {}
 };
 
+// Bytes that belong to nothing in a picture, which decodes all the same, as in torchvision and
+// Pillow.
+struct StrayBytes {
+  bool before_marker = false;  // of a JPEG
+  bool behind_end = false;     // a further picture (MPO) or anything else
+  bool any() const { return before_marker || behind_end; }
+};
+
 // Turns encoded bytes into pixels. One per worker, reused for every sample, not thread-safe.
 // Errors: feedrate::Error naming `name`, for anything that is not a whole, valid picture: a decoder
 // never hands out pixels of a picture that it knows to be damaged.
@@ -44,6 +52,10 @@ class Decoder {
   // work; else at the picture's own size. They borrow the decoder's memory and are valid until the
   // next open().
   virtual DecodedWindow decode(const Rect& window, int reduction) = 0;
+
+  // Of the picture that decode() was last called for without an Error, as far as that looked: what
+  // stands before a JPEG's end is seen where the window reaches the last row and column.
+  virtual StrayBytes stray_bytes() const { return {}; }
 };
 
 struct EncodeOptions {

@@ -38,14 +38,16 @@ void check_webp(VP8StatusCode status, std::string_view name) {
                            : "WebP: its data is damaged");
 }
 
-// A file that is cut off is found here, even where the window ends above the cut.
-void check_riff(std::span<const std::byte> file, std::string_view name) {
+// A file that is cut off is found here, even where the window ends above the cut. Returns whether
+// bytes follow what its size says.
+bool check_riff(std::span<const std::byte> file, std::string_view name) {
   constexpr std::size_t kHeader = 12, kBeforeSize = 8;
   if (file.size() < kHeader || std::memcmp(file.data(), "RIFF", 4) != 0 ||
       std::memcmp(&file[8], "WEBP", 4) != 0)
     refuse_picture(name, "not a WebP file, or cut off in its header");
-  if (load_le<std::uint32_t>(&file[4]) > file.size() - kBeforeSize)
-    refuse_picture(name, "WebP: the file is cut off");
+  const std::size_t size = load_le<std::uint32_t>(&file[4]), most = file.size() - kBeforeSize;
+  if (size > most) refuse_picture(name, "WebP: the file is cut off");
+  return size + size % 2 < most;  // padded to an even number
 }
 
 // What has to be decoded for a window's pixels to be those of the whole picture: libwebp snaps a
@@ -64,7 +66,7 @@ class WebpDecoder : public Decoder {
     name_ = name;
     encoded_ = encoded;
     size_ = {};
-    check_riff(encoded, name);
+    has_bytes_behind_ = check_riff(encoded, name);
     WebPBitstreamFeatures features;
     check_webp(WebPGetFeatures(webp_bytes(encoded), encoded.size(), &features), name);
     is_animated_ = features.has_animation != 0;
@@ -80,6 +82,8 @@ class WebpDecoder : public Decoder {
     const Rect within{window.x - part.x, window.y - part.y, window.width, window.height};
     return DecodedWindow(window_of(still_picture(part), within));
   }
+
+  StrayBytes stray_bytes() const override { return {.behind_end = has_bytes_behind_}; }
 
  private:
   PixelView still_picture(const Rect& part) {
@@ -120,7 +124,7 @@ class WebpDecoder : public Decoder {
   std::string name_;
   std::span<const std::byte> encoded_;
   PixelSize size_;  // of the open picture; empty when there is none
-  bool is_animated_ = false;
+  bool is_animated_ = false, has_bytes_behind_ = false;
   Scratch pixels_;
 };
 

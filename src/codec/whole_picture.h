@@ -27,6 +27,8 @@ class WholePictureDecoder : public Decoder {
     return DecodedWindow(window_of(whole.pixels, window));
   }
 
+  StrayBytes stray_bytes() const override { return decoder_->stray_bytes(); }
+
  private:
   std::unique_ptr<Decoder> decoder_;
   std::string name_;

@@ -162,6 +162,69 @@ TEST(Jpeg, StrayBytesBeforeAMarkerAreNoDamage) {
   }
 }
 
+// "", "before a marker", "behind the end", "both"
+std::string stray_in(codec::Decoder& decoder, const Bytes& file, const codec::Rect& window) {
+  decode(decoder, file, window);
+  const codec::StrayBytes stray = decoder.stray_bytes();
+  return stray.before_marker && stray.behind_end ? "both"
+         : stray.before_marker                   ? "before a marker"
+         : stray.behind_end                      ? "behind the end"
+                                                 : "";
+}
+
+// What our own decoder says of a whole picture, libjpeg says, too; it reads some eight bytes ahead,
+// and does not miss them before a marker.
+TEST(Jpeg, StrayBytesAreTold) {
+  const TestPicture picture = make_picture(67, 45);
+  const codec::Rect all = whole(picture.size), corner{0, 0, 8, 8};
+  const Bytes stray(40, std::byte{0x12});
+  const codec::Format& format = *codec::find_picture_format("jpeg");
+  const auto own = format.make_decoder(), library = format.make_library_decoder(),
+             any = codec::any_picture_format().make_decoder();
+  const JpegKind kinds[] = {
+      {}, {.progressive = true}, {.horizontal = 1, .vertical = 1}, {.restart_rows = 1}};
+  for (const JpegKind& kind : kinds) {
+    const Bytes file = write_jpeg(picture.pixels, picture.size, kind);
+    const Bytes padded = with_inserted(file, marker_in(file, 0xdb), stray),
+                ending = with_inserted(file, file.size() - 2, stray),
+                behind = with_inserted(file, file.size(), stray),
+                both = with_inserted(padded, padded.size(), stray);
+    for (codec::Decoder* decoder : {own.get(), library.get(), any.get()}) {
+      EXPECT_EQ(stray_in(*decoder, both, all), "both");
+      EXPECT_EQ(stray_in(*decoder, file, all), "") << "nothing is left of the picture before";
+      EXPECT_EQ(stray_in(*decoder, padded, all), "before a marker");
+      EXPECT_EQ(stray_in(*decoder, ending, all), "before a marker");
+      EXPECT_EQ(stray_in(*decoder, behind, all), "behind the end");
+      EXPECT_EQ(stray_in(*decoder, file, corner), "");
+      EXPECT_EQ(stray_in(*decoder, padded, corner), "before a marker");
+      EXPECT_EQ(stray_in(*decoder, behind, corner), "behind the end");
+    }
+  }
+  const Bytes restarts = write_jpeg(picture.pixels, picture.size, {.restart_rows = 1});
+  const Bytes inside = with_inserted(restarts, marker_in(restarts, 0xd0), {std::byte{0x12}});
+  EXPECT_EQ(stray_in(*own, inside, all), "before a marker");
+}
+
+TEST(AnyPicture, BytesBehindAPictureAreTold) {
+  const TestPicture picture = make_picture(31, 23);
+  const auto any = codec::any_picture_format().make_decoder();
+  EXPECT_FALSE(any->stray_bytes().any()) << "before the first";
+  const auto* first = reinterpret_cast<const std::byte*>(picture.pixels.data());
+  const Bytes rows(first, first + picture.pixels.size());
+  const Bytes files[] = {encode("png", picture), encode("png0", picture),
+                         write_png(rows, picture.size, {.interlaced = true}),
+                         encode("bmp", picture), encode("webp", picture)};
+  for (const Bytes& file : files) {
+    const Bytes behind = with_inserted(file, file.size(), bytes_of_text("x"));
+    for (const codec::Rect& window : windows_of(picture.size, 0)) {
+      EXPECT_EQ(stray_in(*any, behind, window), "behind the end") << file.size();
+      EXPECT_EQ(stray_in(*any, file, window), "") << file.size();
+    }
+  }
+  for (const char* format : {"npy", "npz", "raw"})
+    EXPECT_EQ(stray_in(*any, encode(format, picture), whole(picture.size)), "") << format;
+}
+
 TEST(Jpeg, WhatFollowsThePictureIsPassedOver) {
   const TestPicture picture = make_picture(67, 45);
   const auto decoder = codec::find_picture_format("jpeg")->make_decoder();

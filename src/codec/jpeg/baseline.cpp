@@ -114,7 +114,9 @@ void BaselineJpeg::lay_out(const Rect& window) {
 bool BaselineJpeg::read_units() {
   const int from = units_.y * units_across_;  // the first unit that is needed
   const int to = (units_.y + units_.height - 1) * units_across_ + units_.x + units_.width;
-  const int interval = restart_interval_ > 0 ? restart_interval_ : units_across_ * units_down_;
+  const int all = units_across_ * units_down_;
+  const int interval = restart_interval_ > 0 ? restart_interval_ : all;
+  stray_before_marker_ = false;
   // With restart markers, segments that end above the window are not read.
   for (int unit = from / interval * interval; unit < to;) {
     const auto segment = static_cast<std::size_t>(unit / interval);
@@ -126,6 +128,9 @@ bool BaselineJpeg::read_units() {
       if (!read_unit(bits, y >= 0 && x >= 0 && x < units_.width, x, y)) return false;
       if (bits.position() > scan_.end(segment)) return false;
     }
+    // Of a segment that was read to its last unit.
+    if (unit % interval == 0 || unit == all)
+      stray_before_marker_ |= bits.position() < scan_.end(segment);
   }
   return true;
 }

@@ -5,7 +5,7 @@
 
 #include <jpeglib.h>
 
-#include "codec/image.h"
+#include "codec/codec.h"
 #include "codec/jpeg/scan.h"
 #include "codec/scratch.h"
 
@@ -28,6 +28,8 @@ class BaselineJpeg {
 
   // The pixels of the last window: packed rows.
   PixelView pixels() const;
+  // Of its picture, from the first scan's data on.
+  StrayBytes stray_bytes() const { return {stray_before_marker_, scan_.has_bytes_behind()}; }
 
  private:
   // A component's samples of the part that is decoded; sample (0, 0) is the first of its first
@@ -61,6 +63,7 @@ class BaselineJpeg {
   Rect units_;  // those that are decoded
   std::array<Plane, 3> planes_;
   JpegScan scan_;
+  bool stray_before_marker_ = false;
   JpegBlock block_;
   std::array<Scratch, 2> wide_;  // a row of chroma, widened
   Scratch rgb_;

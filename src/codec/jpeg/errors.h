@@ -26,11 +26,17 @@ class JpegErrors {
     // Stray bytes before a marker are passed over, as by torchvision and Pillow: some cameras pad
     // so. Damaged codes that end early leave such bytes, too, and are then not noticed.
     base_.emit_message = [](j_common_ptr info, int level) {
-      if (level < 0 && info->err->msg_code != JWRN_EXTRANEOUS_DATA) fail(info);
+      if (level >= 0) return;
+      if (info->err->msg_code != JWRN_EXTRANEOUS_DATA) fail(info);
+      reinterpret_cast<JpegErrors*>(info->err)->stray_bytes_ = true;
     };
     base_.output_message = [](j_common_ptr) {};
     return &base_;
   }
+
+  // Whether stray bytes were passed over since the last forget_stray_bytes().
+  bool stray_bytes() const { return stray_bytes_; }
+  void forget_stray_bytes() { stray_bytes_ = false; }
 
   // Runs `body`, which calls libjpeg and holds no object with a destructor while it does.
   template <typename Body>
@@ -55,6 +61,7 @@ class JpegErrors {
   jpeg_error_mgr base_{};  // first: libjpeg's pointer to it is a pointer to the whole
   std::jmp_buf jump_;
   char message_[JMSG_LENGTH_MAX] = {};
+  bool stray_bytes_ = false;
 };
 
 }  // namespace feedrate::codec

@@ -59,6 +59,8 @@ class JpegDecoder : public Decoder {
   PixelSize open(std::span<const std::byte> encoded, std::string_view name) override {
     name_ = name;
     size_ = {};
+    stray_ = {};
+    errors_.forget_stray_bytes();
     errors_.guarded(name_, [&] {
       jpeg_destroy_decompress(&info_);
       create();
@@ -81,6 +83,10 @@ class JpegDecoder : public Decoder {
             window.width / each, window.height / each};
   }
 
+  StrayBytes stray_bytes() const override {
+    return {stray_.before_marker || errors_.stray_bytes(), stray_.behind_end};
+  }
+
  private:
   // For each picture: libjpeg keeps the tables of one for the next, which may lack its own
   // (jpeg_abort() keeps them, too). It takes 0.2 us.
@@ -91,7 +97,10 @@ class JpegDecoder : public Decoder {
 
   // A window of the picture at 1/reduction of its size.
   PixelView decode_any(const Rect& window, int reduction) {
-    if (!by_library_ && baseline_.decode(info_, window, reduction)) return baseline_.pixels();
+    if (!by_library_ && baseline_.decode(info_, window, reduction)) {
+      stray_ = baseline_.stray_bytes();
+      return baseline_.pixels();
+    }
     const bool four = info_.jpeg_color_space == JCS_CMYK || info_.jpeg_color_space == JCS_YCCK;
     const auto width =
         static_cast<std::size_t>(divided_up(static_cast<int>(info_.image_width), reduction));
@@ -106,11 +115,14 @@ class JpegDecoder : public Decoder {
       read_rows(window, stride, four);
       // The rows below the window are never decoded. Where there are none, the end of the file is
       // checked as well.
-      if (info_.output_scanline < info_.output_height) {
-        jpeg_abort_decompress(&info_);
-      } else {
+      const bool is_whole = info_.output_scanline == info_.output_height;
+      const bool met_end = is_whole || jpeg_input_complete(&info_);
+      if (is_whole) {
         jpeg_finish_decompress(&info_);
+      } else {
+        jpeg_abort_decompress(&info_);
       }
+      stray_.behind_end = met_end && info_.src->bytes_in_buffer > 0;
     });
     return {pixels_.data() + static_cast<std::size_t>(window.x) * 3,
             static_cast<std::ptrdiff_t>(stride), window.width, window.height};
@@ -136,6 +148,7 @@ class JpegDecoder : public Decoder {
   jpeg_progress_mgr progress_{};
   std::string name_;
   PixelSize size_;  // of the open picture; empty when there is none
+  StrayBytes stray_;
   Scratch row_, pixels_;
 };
 

@@ -31,6 +31,7 @@ bool JpegScan::gather(std::span<const std::uint8_t> bytes) {
     starts_.push_back(static_cast<std::size_t>(out - bytes_.data()));
     if (marker[1] == 0xd9) {
       std::memset(out, 0, kOverrun);
+      has_bytes_behind_ = at != end;
       return true;
     }
     if (marker[1] != 0xd0 + restarts % 8) return false;

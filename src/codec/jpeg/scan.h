@@ -15,6 +15,8 @@ class JpegScan {
   // Takes the bytes behind a scan's header. False unless they reach the end of the image with all
   // restart markers in order: the file is damaged, or has more scans.
   bool gather(std::span<const std::uint8_t> bytes);
+  // Whether bytes followed the end of the image.
+  bool has_bytes_behind() const { return has_bytes_behind_; }
 
   // Between restart markers; each can be decoded on its own.
   std::size_t segments() const { return starts_.size() - 1; }
@@ -26,6 +28,7 @@ class JpegScan {
  private:
   Scratch bytes_;                    // and spare bytes for a reader that runs on in damaged data
   std::vector<std::size_t> starts_;  // of the segments, and the end of the last
+  bool has_bytes_behind_ = false;
 };
 
 // Where the k-th coefficient in zigzag order lies in a block, row by row (T.81, figure A.6). Beyond

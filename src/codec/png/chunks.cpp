@@ -67,7 +67,11 @@ std::optional<PngLayout> read_png_chunks(std::span<const std::byte> file,
         return std::nullopt;
       }
     }
-    if (is("IEND")) return data.empty() ? std::nullopt : layout;
+    if (is("IEND")) {
+      if (data.empty()) return std::nullopt;
+      layout->has_bytes_behind = file.size() - at > length + 12;
+      return layout;
+    }
     at += length + 12;
   }
   return std::nullopt;

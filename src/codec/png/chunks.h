@@ -10,7 +10,8 @@ namespace feedrate::codec {
 // Where the compressed pixels of a PNG file lie, and how its rows are made.
 struct PngLayout {
   std::uint32_t width = 0, height = 0;  // as the header says, not checked
-  int channels = 0;  // bytes a pixel: 1 gray, 2 gray and alpha, 3 RGB, 4 RGB and alpha
+  int channels = 0;               // bytes a pixel: 1 gray, 2 gray and alpha, 3 RGB, 4 RGB and alpha
+  bool has_bytes_behind = false;  // behind its last chunk
 };
 
 // Reads the chunks of a common PNG file: 8 bits a channel, no palette, not interlaced. `data` gets

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "codec/image.h"
+#include "codec/codec.h"
 #include "codec/png/chunks.h"
 #include "codec/scratch.h"
 
@@ -32,6 +32,8 @@ class CommonPng {
 
   // The RGB pixels of the last window.
   PixelView pixels() const { return view_; }
+  // Of the picture last opened.
+  StrayBytes stray_bytes() const { return {.behind_end = layout_.has_bytes_behind}; }
 
  private:
   // Fills `bytes` of rows_. `whole`: the stream must end there, with the right checksum.

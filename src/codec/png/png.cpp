@@ -34,12 +34,12 @@ void check(int result, std::string_view name) {
 }
 
 // Hops from chunk to chunk (length, type, data, CRC) to IEND. It costs a few reads, and a file that
-// is cut off is found even where the window ends above the cut.
-void check_chunks(std::span<const std::byte> file, std::string_view name) {
+// is cut off is found even where the window ends above the cut. Returns whether bytes follow IEND.
+bool check_chunks(std::span<const std::byte> file, std::string_view name) {
   for (std::size_t at = 8; at <= file.size() && file.size() - at >= 12;) {
     const std::size_t length = load_be32(&file[at]);
     if (length > file.size() - at - 12) break;
-    if (std::memcmp(&file[at + 4], "IEND", 4) == 0) return;
+    if (std::memcmp(&file[at + 4], "IEND", 4) == 0) return file.size() - at > 12 + length;
     at += 12 + length;
   }
   refuse_picture(name, "PNG: the file is cut off");
@@ -56,6 +56,7 @@ class PngDecoder : public Decoder {
     size_ = {};
     const auto size = by_library_ ? std::nullopt : common_.open(encoded);
     is_common_ = size.has_value();
+    if (is_common_) stray_ = common_.stray_bytes();
     size_ = is_common_ ? *size : open_any();
     return size_;
   }
@@ -70,6 +71,8 @@ class PngDecoder : public Decoder {
     return DecodedWindow(decode_any(window, size));
   }
 
+  StrayBytes stray_bytes() const override { return stray_; }
+
  private:
   // Opens by libspng what is not common, and what is damaged.
   PixelSize open_any() {
@@ -81,7 +84,7 @@ class PngDecoder : public Decoder {
     spng_ihdr header;
     check(spng_get_ihdr(context_.get(), &header), name_);
     const PixelSize size = checked_size(header.width, header.height, name_);
-    check_chunks(encoded_, name_);
+    stray_.behind_end = check_chunks(encoded_, name_);
     interlaced_ = header.interlace_method != SPNG_INTERLACE_NONE;
     return size;
   }
@@ -128,6 +131,7 @@ class PngDecoder : public Decoder {
   std::string name_;
   std::span<const std::byte> encoded_;
   PixelSize size_;  // of the open picture; empty when there is none
+  StrayBytes stray_;
   bool is_common_ = false, interlaced_ = false;
   Scratch row_, pixels_;
 };
