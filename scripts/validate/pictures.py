@@ -634,9 +634,19 @@ CASES = [
     Case("all pictures bad", all_bad, SKIP, Right(1, ("all 12 samples are bad; the first: ",))),
     Case("all pictures bad", all_bad, VERIFY, Right(1, (" 12 bad\n", "decoded: none"))),
     Case("another picture and more behind a JPEG's end", changed(behind), RUN, whole()),
-    Case("another picture and more behind a JPEG's end", changed(behind), VERIFY, sound("12 jpeg")),
+    Case(
+        "another picture and more behind a JPEG's end",
+        changed(behind),
+        VERIFY,
+        sound("12 jpeg", "note: 1 picture holds stray bytes behind the end; it decodes as in"),
+    ),
     Case("stray bytes before a marker", changed(files.with_stray_bytes), RUN, whole()),
-    Case("stray bytes before a marker", changed(files.with_stray_bytes), VERIFY, sound("12 jpeg")),
+    Case(
+        "stray bytes before a marker",
+        changed(files.with_stray_bytes),
+        VERIFY,
+        sound("12 jpeg", "note: 1 picture holds stray bytes before a marker; it decodes as in"),
+    ),
     Case(
         "tar shards, one without pictures",
         shards,

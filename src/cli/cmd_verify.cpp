@@ -78,7 +78,7 @@ void print_verified(const VerifyOptions& o, session::SupervisedCommand& command,
                        static_cast<double>(result.bytes) / 1e6, result.damaged.size(),
                        result.unreadable.size()));
   command.print(o.quick ? "\n" : format(", %zu bad\n", result.bad.size()));
-  if (!o.quick) command.print("decoded: " + decode.decoded() + "\n");
+  if (!o.quick) command.print("decoded: " + decode.decoded() + "\n" + decode.notes());
 }
 
 int verify(const VerifyOptions& o, session::SupervisedCommand& command) {

@@ -187,6 +187,14 @@ Raised few_bad_samples(const FlagFacts& facts, const FlagRule& rule) {
                   bad_pictures_text(bad, draws_by_chance(facts)));
 }
 
+Raised stray_bytes(const FlagFacts& facts, const FlagRule&) {
+  const std::int64_t pictures = measured(facts).stray_pictures.value_or(0);
+  return raise_if(pictures > 0, pictures == 1
+                                    ? "1 picture holds stray bytes; it decodes as in Pillow"
+                                    : std::to_string(pictures) +
+                                          " pictures hold stray bytes; they decode as in Pillow");
+}
+
 // --- The host: each machine's, named where there are several.
 
 template <typename Look>
@@ -623,6 +631,8 @@ constexpr FlagRule kRules[] = {
     // Of the dataset's pictures, see least_bad_share().
     {"bad_samples", Severity::warning, 0.0001, 0.01, kBadPicturesRemedy, bad_samples},
     {"bad_samples.few", Severity::note, 0.0, kNone, kBadPicturesRemedy, few_bad_samples},
+    {kStrayBytesFlag, Severity::note, kNone, kNone, "`feedrate verify DIR` names them",
+     stray_bytes},
     {"noisy_neighbour", Severity::warning, 0.10, kNone, "end them, or run on a quiet machine",
      noisy_neighbour},
     // Of the bytes that the run itself read of the storage.

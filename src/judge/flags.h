@@ -24,6 +24,7 @@ struct Flag {
 inline constexpr std::string_view kUnfitCeilingFlag = "ceiling_unfit";
 inline constexpr std::string_view kStoppedFlag =
     "stopped";  // the process or the machine stood still
+inline constexpr std::string_view kStrayBytesFlag = "stray_bytes";  // of pictures, told in a line
 // Names of the flags that are serious, each once, as "planted, stopped"; empty: there are none.
 std::string serious_names(const std::vector<Flag>& flags);
 std::span<const FlagRule> flag_rules();

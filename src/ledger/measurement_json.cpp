@@ -291,6 +291,7 @@ void add_measurement(Json& record, const plan::CellSettings& settings, const run
                               {"of", m.bad.of},
                               {"first", m.bad.named}};
   }
+  record["pictures_with_stray_bytes"] = m.stray_pictures ? Json(*m.stray_pictures) : Json(nullptr);
   record["loss_last"] = std::isnan(m.loss_last) ? Json(nullptr) : Json(m.loss_last);
   record["monitors"] = monitors_json(m);
   for (std::size_t i = 1; i < m.machines.size(); ++i) {

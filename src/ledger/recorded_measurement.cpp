@@ -242,6 +242,7 @@ void read_totals(const Json& record, int nudge, run::Measurement& m) {
            .pictures = count_of(record, "/bad_pictures/found"),
            .drawn = count_of(record, "/bad_pictures/drawn"),
            .of = count_of(record, "/bad_pictures/of")};
+  m.stray_pictures = count_of(record, "/pictures_with_stray_bytes");
   m.standstills = {nudged(value_of(record, "/monitors/stopped_s", 0.0), nudge),
                    nudged(value_of(record, "/monitors/suspended_s", 0.0), nudge)};
   m.storage_read_bytes = value_of(record, "/monitors/storage_read_bytes", -1.0);

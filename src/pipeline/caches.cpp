@@ -60,6 +60,8 @@ class PictureReader {
     const codec::PixelSize size = decoder_->open(bytes_.bytes(), names_(file));
     return decoder_->decode({0, 0, size.width, size.height}, 1).pixels;
   }
+  // In the picture that was read last.
+  bool has_stray_bytes() const { return decoder_->stray_bytes().any(); }
 
  private:
   const std::unique_ptr<storage::Storage> storage_;
@@ -193,6 +195,8 @@ std::shared_ptr<const std::vector<CachedSample>> fill_decoded_cache(const Sample
         (*cache)[i] = {{}, std::current_exception()};
         return;
       }
+      if (recipe.stray_bytes && reader->has_stray_bytes())
+        recipe.stray_bytes->note(static_cast<std::int64_t>(i));
       memory.admit(codec::packed_bytes({picture.width, picture.height}));
       keep(picture, (*cache)[i]);
     };

@@ -19,6 +19,8 @@ class PictureMaker : public SampleMaker {
     const Augmentation augmentation = finisher_.draw(stored, draw, file.name);
     const codec::Rect wanted = needed_window(augmentation, stored);
     const codec::DecodedWindow window = decoder_->decode(wanted, reduction_of(augmentation));
+    if (recipe_.stray_bytes && decoder_->stray_bytes().any())
+      recipe_.stray_bytes->note(draw.sample);
     timer_.lap(measure::Stage::decode, static_cast<std::int64_t>(file.bytes.size()));
     finisher_.finish(window, augmentation, out);
   }

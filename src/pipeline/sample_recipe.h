@@ -9,6 +9,7 @@
 #include "pipeline/bad_samples.h"
 #include "pipeline/batch.h"
 #include "pipeline/cached_sample.h"
+#include "pipeline/noted_samples.h"
 #include "pipeline/planted_times.h"
 #include "pipeline/resize.h"
 #include "storage/dataset.h"
@@ -41,6 +42,8 @@ struct SampleRecipe {
       reads;  // is told what is read; null: nobody wants to know
   std::shared_ptr<BadSamples>
       bad;  // takes samples that cannot be made; null: the first one ends the run
+  std::shared_ptr<NotedSamples>
+      stray_bytes;  // takes pictures in which the decoder passed over some; null: nobody asks it
   std::shared_ptr<const std::vector<CachedSample>>
       encoded_cache;  // cache=encoded: a file's bytes by sample
   std::shared_ptr<const std::vector<CachedSample>>

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <stdexcept>
+#include <vector>
 
 #include "base/text.h"
 
@@ -111,6 +113,13 @@ void check_bad(pipeline::BadTotals& bad) {
   for (auto& [sample, error] : bad.named) clean(error);
 }
 
+// Each once, in order.
+void check_noted(const std::vector<std::int64_t>& samples) {
+  sound((samples.empty() || samples.front() >= 0) &&
+            std::ranges::adjacent_find(samples, std::ranges::greater_equal()) == samples.end(),
+        "noted samples cannot be counted");
+}
+
 }  // namespace
 
 void clean(std::string& words) { words = line_of_utf8(words, 2000); }
@@ -121,6 +130,7 @@ void check_answer(RankAnswer& answer) {
                              &cache.file_system, &cache.loops, &answer.trace.problem})
     clean(*words);
   check_bad(answer.bad);
+  check_noted(answer.stray_bytes.samples);
   for (RankResult& rank : answer.ranks) {
     check_rank(rank);
     for (std::string* words : {&rank.gpu_problem, &rank.loader_library, &rank.place.host,

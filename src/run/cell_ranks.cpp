@@ -90,6 +90,7 @@ RankAnswer joined(std::map<std::size_t, RankAnswer> answers) {
   for (auto& [rank, answer] : answers) {
     all.page_cache = merge_page_caches(all.page_cache, answer.page_cache);
     all.bad += answer.bad;
+    all.stray_bytes += answer.stray_bytes;
     all.trace.left_out += answer.trace.left_out;
     if (all.trace.problem.empty()) all.trace.problem = answer.trace.problem;
     std::ranges::move(answer.ranks, std::back_inserter(all.ranks));

@@ -473,6 +473,8 @@ Measurement measurement_of(const plan::CellSettings& settings, const RankAnswer&
   m.queue_capacity = first.samples_ahead_limit;
   m.loader_library = first.loader_library;
   m.bad = skipped_of(answer.bad);
+  if (answer.stray_bytes.is_counted)
+    m.stray_pictures = static_cast<std::int64_t>(answer.stray_bytes.samples.size());
   m.loss_last = first.steps.back().loss;
   m.page_cache = answer.page_cache;
   m.trace = answer.trace;

@@ -129,6 +129,9 @@ struct Measurement {
   device::DeviceDescription device;
   std::vector<RankMeasurement> ranks;
   std::optional<Straggler> straggler;
+  // Different pictures with stray bytes (codec::StrayBytes) that were decoded, of all ranks,
+  // warm-up included; none: nothing was decoded, or by what does not tell.
+  std::optional<std::int64_t> stray_pictures;
   std::vector<BlockResult> blocks;  // of a run that was cut into blocks
   TraceOutcome trace;               // for the terminal; no part of the record
 };

@@ -58,6 +58,8 @@ RankAnswer run_process(const ProcessWork& work,
     answer.bad = task.recipe->bad->totals();
     answer.bad.of = static_cast<std::int64_t>(task.recipe->dataset->samples.size());
   }
+  if (task.recipe && task.recipe->stray_bytes)
+    answer.stray_bytes = task.recipe->stray_bytes->totals();
   if (work.prepares_files) look_after_window(answer.page_cache, work.dataset, slot, stop);
   return answer;
 }

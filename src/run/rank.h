@@ -16,6 +16,7 @@
 #include "measure/trace.h"
 #include "pipeline/bad_samples.h"
 #include "pipeline/loader.h"
+#include "pipeline/noted_samples.h"
 #include "run/kept_device.h"
 #include "run/page_cache_state.h"
 #include "run/rank_task.h"
@@ -74,7 +75,9 @@ struct TraceOutcome {
 // What a process that is a rank, or holds all of them, answers.
 struct RankAnswer {
   std::vector<RankResult> ranks;
-  pipeline::BadTotals bad;   // samples that were skipped; empty unless --on-bad is skip
+  pipeline::BadTotals bad;  // samples that were skipped; empty unless --on-bad is skip
+  // Pictures that hold some, of those that were decoded.
+  pipeline::NotedTotals stray_bytes{};
   PageCache page_cache;      // of the process that prepared it
   bool interrupted = false;  // before the end: `ranks` are those that had begun to measure
   TraceOutcome trace{};

@@ -25,6 +25,13 @@ const codec::Format* format_of(const plan::CellSettings& settings,
                                      : codec::find_picture_format(settings.data);
 }
 
+// Whether its pictures are decoded by what tells of stray bytes: OpenCV, DALI and decoders on a
+// device do not.
+bool sees_stray_bytes(const plan::CellSettings& settings) {
+  return settings.data != "tensor" && !settings.raw_read && !settings.decode_on_device &&
+         settings.loader != "dali" && settings.decoder != codec::DecoderKind::opencv;
+}
+
 std::shared_ptr<const pipeline::SampleRecipe> recipe_of(
     const RankTask& task, const RunOptions& options, const storage::DatasetVariant& dataset,
     std::shared_ptr<storage::OutstandingReads> reads, std::stop_token stop) {
@@ -42,6 +49,8 @@ std::shared_ptr<const pipeline::SampleRecipe> recipe_of(
                                 .planted = options.plant ? &options.planted : nullptr};
   recipe.reads = std::move(reads);
   if (settings.skip_bad) recipe.bad = std::make_shared<pipeline::BadSamples>();
+  if (sees_stray_bytes(settings))
+    recipe.stray_bytes = std::make_shared<pipeline::NotedSamples>(dataset.samples.size());
   const int threads = measure::allowed_cpus();
   const auto tell = [&](std::size_t done, std::size_t samples) {
     if (task.progress) task.progress({.cached = done, .to_cache = samples});

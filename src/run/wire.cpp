@@ -50,6 +50,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ReadLatencies, reads, opens, seen_late, unreg
 namespace feedrate::pipeline {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PlantedStage, ns, spike_ns, every, free_first, burns)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BadTotals, count, drawn, of, pictures, named)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NotedTotals, is_counted, samples)
 }  // namespace feedrate::pipeline
 
 namespace feedrate::device {
@@ -91,7 +92,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CacheLook, by, files, of, unwritten_pages)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PageCache, state, fits, before, after, look, method, scope,
                                    file_system, loops, loops_before, loops_after, memory_bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TraceOutcome, left_out, problem)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankAnswer, ranks, bad, page_cache, interrupted, trace)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankAnswer, ranks, bad, stray_bytes, page_cache, interrupted,
+                                   trace)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ListingNews, files, note, listed_s, how)
 
 void to_json(nlohmann::json& j, const Block& block) {

@@ -264,6 +264,12 @@ std::string warnings_text(std::span<const ledger::Record> records) {
   return names.empty() ? "" : names + " (--verbose explains)";
 }
 
+// The last run's, of a record's pictures.
+std::string stray_bytes_text(const ledger::Record& record) {
+  const auto flag = std::ranges::find(record.flags, judge::kStrayBytesFlag, &judge::Flag::name);
+  return flag == record.flags.end() ? "" : flag->reason + " (" + flag->remedy + ")";
+}
+
 bool is_emulated(const plan::Cell& cell) {
   return device::split_device(cell["device"].value()).first == "emulated";
 }
@@ -378,6 +384,8 @@ std::string result_summary(std::span<const ledger::Record> records, const std::s
                                 "; every figure of it: --verbose");
   if (const std::string names = warnings_text(records); !names.empty())
     text += line_of("warnings", names);
+  if (const std::string stray = stray_bytes_text(*last); !stray.empty())
+    text += line_of("note", stray);
   return text;
 }
 

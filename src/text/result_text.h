@@ -12,9 +12,9 @@ namespace feedrate::text {
 
 // What a person acts on, in five lines below a title: rate and share of the ceiling, what the
 // device did meanwhile, the verdict, the advice, where the record is; then the names of the
-// warnings. `records`: the cell's, one for each repetition, of which one at least has a
-// measurement; from three on the rate and the share have intervals. `ledger`: where they are kept;
-// empty: nowhere.
+// warnings, and a note where pictures hold stray bytes. `records`: the cell's, one for each
+// repetition, of which one at least has a measurement; from three on the rate and the share have
+// intervals. `ledger`: where they are kept; empty: nowhere.
 std::string result_summary(std::span<const ledger::Record> records, const std::string& label,
                            const std::string& ledger);
 

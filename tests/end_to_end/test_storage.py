@@ -407,6 +407,44 @@ class OwnFolder(ProgramTest):
                 self.assertEqual(re.findall(r"(?m)^bad: ([^:]+): ", verified), [name])
                 self.assertIn(", 1 bad\n", verified)
 
+    def test_stray_bytes_are_noted_by_run_and_by_verify(self):
+        names = self.pictures()[10:15]
+        for name in names[:4]:
+            with open(os.path.join(self.mine, name), "ab") as file:
+                file.write(b"trailing")
+        path = os.path.join(self.mine, names[4])
+        with open(path, "rb") as file:
+            jpeg = file.read()
+        at = jpeg.index(b"\xff\xdb")  # its first table
+        with open(path, "wb") as file:
+            file.write(jpeg[:at] + b"stray" + jpeg[at:])
+        record = self.measured("--min-steps", "40", "--relist")
+        self.assertEqual(record["pictures_with_stray_bytes"], 5, "each once, after several epochs")
+        (flag,) = [flag for flag in record["flags"] if flag["name"] == "stray_bytes"]
+        self.assertEqual(flag["severity"], "note")
+        words = ("run", "--data", "jpeg", *self.words, *MIXED, *SHORT, "--no-ceiling")
+        self.assertIn(
+            "  note       5 pictures hold stray bytes; they decode as in Pillow"
+            " (`feedrate verify DIR` names them)\n",
+            self.call(*words, "--min-steps", "40").out,
+        )
+        verified = self.call("verify", self.mine).out
+        self.assertIn(
+            "decoded: 64 jpeg\n"
+            "note: 1 picture holds stray bytes before a marker; it decodes as in Pillow:"
+            f" {names[4]}\n"
+            "note: 4 pictures hold stray bytes behind the end; they decode as in Pillow:"
+            f" {', '.join(names[:3])} and 1 more\n",
+            verified,
+        )
+
+    def test_pictures_without_stray_bytes_are_not_noted(self):
+        self.assertEqual(self.measured()["pictures_with_stray_bytes"], 0)
+        words = ("run", "--json", "--device", "emulated:2000", "--batch-size", "8", *SHORT)
+        ceiling = json.loads(self.call(*words).out)
+        self.assertIsNone(ceiling["pictures_with_stray_bytes"], "nothing is decoded")
+        self.assertNotIn("note: ", self.call("verify", self.mine).out)
+
     def test_a_bad_picture_counts_once_however_often_it_is_drawn(self):
         name = self.pictures()[10]
         self.cut(name, 300)

@@ -154,6 +154,8 @@ std::vector<Planted> planted() {
       {change(
            R"({"bad_samples": 999, "bad_pictures": {"found": 105, "drawn": 10000, "of": 10000}})"),
        "bad_samples serious"},
+      {change(R"({"pictures_with_stray_bytes": 0})"), ""},
+      {change(R"({"pictures_with_stray_bytes": 1})"), "stray_bytes note"},
       // The ceiling.
       {change(R"({"ceiling_imgs_per_s": 778.0})"), ""},
       {change(R"({"ceiling_imgs_per_s": 775.0})"), "ceiling_exceeded warning"},

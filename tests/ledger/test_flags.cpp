@@ -162,6 +162,25 @@ TEST(Flags, TheQueueOfTheWorstRankCounts) {
   EXPECT_EQ(severity_of(record_of({resting, living}), "queue_not_at_rest"), "");
 }
 
+TEST(Flags, PicturesWithStrayBytesAreTold) {
+  const auto record = [](const pipeline::NotedTotals& stray) {
+    const plan::AxisValues axes = {
+        {"device", {"emulated:1000"}}, {"data", {"jpeg"}}, {"batch-size", {"8"}}};
+    return json_of(result_of(axes, {.ranks = {rank_of(0, 41)}, .stray_bytes = stray}));
+  };
+  const auto three = record({.is_counted = true, .samples = {0, 3, 7}});
+  EXPECT_EQ(three["pictures_with_stray_bytes"], 3);
+  EXPECT_EQ(severity_of(three, "stray_bytes"), "note");
+  EXPECT_EQ(reason_of(three, "stray_bytes"),
+            "3 pictures hold stray bytes; they decode as in Pillow");
+  EXPECT_EQ(reason_of(record({.is_counted = true, .samples = {5}}), "stray_bytes"),
+            "1 picture holds stray bytes; it decodes as in Pillow");
+  const auto none = record({.is_counted = true, .samples = {}}), unseen = record({});
+  EXPECT_EQ(none["pictures_with_stray_bytes"], 0);
+  EXPECT_TRUE(unseen["pictures_with_stray_bytes"].is_null());
+  for (const auto& quiet : {none, unseen}) EXPECT_EQ(severity_of(quiet, "stray_bytes"), "");
+}
+
 TEST(Flags, AStragglerIsSaid) {
   EXPECT_EQ(severity_of(record_of({rank_of(1, 41), rank_of(0, 41)}), "straggler"), "warning");
   EXPECT_EQ(severity_of(record_of({rank_of(1, 41), rank_of(1, 41)}), "straggler"), "");

@@ -79,6 +79,7 @@ TEST(Allocations, ASampleTakesNoMemory) {
           .spec = {1, tensor ? kStored : codec::PixelSize{48, 48}, codec::Dtype::uint8},
           .filter = filter};
       recipe.augment.jitter = true;
+      recipe.stray_bytes = std::make_shared<pipeline::NotedSamples>(kSamples);
       EXPECT_EQ(allocations_of(recipe), 0) << data;
       if (tensor) continue;
       recipe.decoded_cache = pipeline::fill_decoded_cache(recipe, 1);

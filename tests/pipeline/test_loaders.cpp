@@ -872,6 +872,43 @@ TEST_F(Loaders, CachesKeepWhyASampleIsBad) {
             expected);
 }
 
+TEST_F(Loaders, PicturesWithStrayBytesAreNotedOnce) {
+  pipeline::LoaderOptions o = options("jpeg", 0);
+  for (const std::size_t sample : {7u, 20u}) {
+    storage::SampleFile& file = dataset_.samples[sample];
+    std::ofstream(folder_.path() / "jpeg/40x30" / file.path, std::ios::binary | std::ios::app)
+        << "trailing";
+    file.bytes += 8;
+  }
+  const auto noted_by = [&](const char* kind, int workers, const auto& fill) {
+    o.workers = workers;
+    o.recipe.stray_bytes = std::make_shared<pipeline::NotedSamples>(dataset_.samples.size());
+    pipeline::LoaderOptions cached = o;
+    fill(cached.recipe);
+    pixels(*pipeline::make_loader(kind, cached), o.recipe.spec, 26);  // two epochs
+    return o.recipe.stray_bytes->totals().samples;
+  };
+  const auto of_both = testing::ElementsAre(7, 20);
+  for (const char* kind : {"pool", "batch"})
+    for (const int workers : {0, 2})
+      EXPECT_THAT(noted_by(kind, workers, [](pipeline::SampleRecipe&) {}), of_both) << kind;
+  EXPECT_THAT(noted_by("pool", 2,
+                       [](pipeline::SampleRecipe& recipe) {
+                         recipe.encoded_cache = pipeline::fill_encoded_cache(recipe, 2);
+                       }),
+              of_both);
+  EXPECT_THAT(noted_by("pool", 2,
+                       [](pipeline::SampleRecipe& recipe) {
+                         recipe.decoded_cache = pipeline::fill_decoded_cache(recipe, 2);
+                       }),
+              of_both);
+  EXPECT_THAT(noted_by("pool", 2,
+                       [](pipeline::SampleRecipe& recipe) {
+                         recipe.sample_cache = pipeline::fill_sample_cache(recipe, 1, 2);
+                       }),
+              of_both);
+}
+
 TEST_F(Loaders, NothingButBadSamplesIsAFailure) {
   for (std::size_t i = 0; i < 64; ++i) damage(i);
   pipeline::LoaderOptions o = options("jpeg", 2);

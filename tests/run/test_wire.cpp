@@ -36,6 +36,7 @@ TEST(Wire, BringsBackWhatWasSent) {
       .ranks = {rank, rank_of(3)},
       .bad =
           {.count = 2, .drawn = 70, .of = 9, .pictures = {3, 5}, .named = {{3, "a \"bad\" file"}}},
+      .stray_bytes = {.is_counted = true, .samples = {2, 4}},
       .page_cache = {.state = "warm", .before = 0.5, .look = {"mincore", 3, 4}, .loops = "loop0"},
       .trace = {7, "it is full"}};
   const run::RankAnswer answer_back = run::answer_from(run::to_text(answer));
@@ -44,6 +45,8 @@ TEST(Wire, BringsBackWhatWasSent) {
   EXPECT_EQ(answer_back.bad.pictures, answer.bad.pictures);
   EXPECT_EQ(answer_back.bad.named, answer.bad.named);
   EXPECT_EQ(answer_back.bad.different_drawn(), 9);
+  EXPECT_TRUE(answer_back.stray_bytes.is_counted);
+  EXPECT_EQ(answer_back.stray_bytes.samples, answer.stray_bytes.samples);
   EXPECT_EQ(answer_back.page_cache.before, 0.5);
   EXPECT_EQ(answer_back.page_cache.look.of, 4);
   EXPECT_EQ(answer_back.page_cache.loops, "loop0");
@@ -200,6 +203,20 @@ TEST(Wire, RefusesBadPicturesThatCannotBe) {
         pipeline::BadTotals{.of = 5, .pictures = {-1, 3}},
         pipeline::BadTotals{.of = 50, .named = many}})
     EXPECT_THAT(refusal(bad), testing::HasSubstr("bad samples cannot be counted"));
+}
+
+TEST(Wire, RefusesNotedSamplesThatCannotBe) {
+  const auto refusal = [](const std::vector<std::int64_t>& samples) {
+    return refusal_of(run::to_text(run::RankAnswer{
+        .ranks = {rank_of(2)}, .stray_bytes = {.is_counted = true, .samples = samples}}));
+  };
+  for (const std::vector<std::int64_t>& samples :
+       {std::vector<std::int64_t>{}, std::vector<std::int64_t>{0, 4}})
+    EXPECT_EQ(refusal(samples), "no error");
+  for (const std::vector<std::int64_t>& samples :
+       {std::vector<std::int64_t>{-1, 4}, std::vector<std::int64_t>{4, 0},
+        std::vector<std::int64_t>{4, 4}})
+    EXPECT_THAT(refusal(samples), testing::HasSubstr("noted samples cannot be counted"));
 }
 
 TEST(Wire, RefusesALatencyThatNoBucketHolds) {

@@ -145,6 +145,18 @@ TEST(ResultSummary, AdviceIsTheRemedyOfWhatMayNotBeQuoted) {
   EXPECT_THAT(text, HasSubstr("warnings   cpu_steal (--verbose explains)\n"));
 }
 
+TEST(ResultSummary, StrayBytesAreALineOfTheirOwn) {
+  ledger::Record record = summary_record(1e6);
+  EXPECT_THAT(text::result_summary(std::vector{record}, "jpeg", ""), Not(HasSubstr("\n  note")));
+  record.flags.push_back({.name = "stray_bytes",
+                          .severity = judge::Severity::note,
+                          .reason = "3 pictures hold stray bytes; they decode as in Pillow",
+                          .remedy = "`feedrate verify DIR` names them"});
+  EXPECT_THAT(text::result_summary(std::vector{record}, "jpeg", ""),
+              HasSubstr("\n  note       3 pictures hold stray bytes; they decode as in Pillow "
+                        "(`feedrate verify DIR` names them)\n"));
+}
+
 TEST(ResultSummary, OneRunThatMayNotBeQuotedIsTold) {
   std::vector<ledger::Record> records(3, summary_record(1e6));
   records[0].flags.push_back({.name = "stopped",

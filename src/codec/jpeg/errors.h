@@ -24,7 +24,7 @@ class JpegErrors {
     // Negative levels are warnings: damaged data that libjpeg would paper over with gray or with
     // the rows above. Such pixels would be timed as if they were the picture's, so they are errors.
     // Stray bytes before a marker are passed over, as by torchvision and Pillow: some cameras pad
-    // so. Damaged codes that end early leave such bytes, too, and are then not noticed.
+    // so. Damaged codes that end early leave such bytes, too, and are told of as those.
     base_.emit_message = [](j_common_ptr info, int level) {
       if (level >= 0) return;
       if (info->err->msg_code != JWRN_EXTRANEOUS_DATA) fail(info);
