@@ -36,7 +36,7 @@ constexpr std::uint64_t kManyFiles = 10'000;  // of which the user is told how t
 constexpr std::string_view kNoChange = "the folder must not change while it is listed";
 
 // What is counted apart from what its name says.
-constexpr const char *kHidden = "hidden", *kOther = "other", *kInNoClass = "in no class folder";
+constexpr const char *kOther = "other", *kInNoClass = "in no class folder";
 
 const LeftOut kNobodyAsks{};
 

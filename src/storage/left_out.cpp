@@ -61,7 +61,9 @@ std::string_view picture_ending(std::string_view name) {
 }
 
 std::string LeftOutCount::most_frequent() const {
-  return empty() ? "" : by_frequency(of_kind_).front().first;
+  for (const auto& [kind, count] : by_frequency(of_kind_))
+    if (kind != kHidden) return kind;
+  return "";
 }
 
 std::string LeftOutCount::text(std::size_t most) const {

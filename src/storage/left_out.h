@@ -24,7 +24,7 @@ inline constexpr const char *kDanglingLinks = "links that lead nowhere",
                             *kEmptyShards = "shards without pictures",
                             *kBesideShards = "pictures beside the shards",
                             *kDottedNames = "with further dots in their names";
-inline constexpr const char* kTarFiles = "tar";
+inline constexpr const char *kTarFiles = "tar", *kHidden = "hidden";
 
 // How many entries (files, folders, shards) were left out, by kind: "hidden", "webp", "other".
 class LeftOutCount {
@@ -37,7 +37,8 @@ class LeftOutCount {
   }
   bool empty() const { return of_kind_.empty(); }
   const std::map<std::string, std::uint64_t>& of_kind() const { return of_kind_; }
-  std::string most_frequent() const;  // empty: nothing was left out
+  // By which kind a folder is known: not kHidden. Empty: nothing else was left out.
+  std::string most_frequent() const;
   // "31 (30 webp, 1 gif)", the most frequent first; "1 (1 shard without pictures)". Kinds beyond
   // `most` are counted together: "2 of other kinds". Empty: nothing was left out.
   std::string text(std::size_t most = 100) const;

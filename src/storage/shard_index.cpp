@@ -68,7 +68,7 @@ std::optional<SampleFile> parse_sample(std::string_view line,
 
 fs::path shard_index_path(const fs::path& folder, std::span<const std::string_view> suffixes) {
   std::vector<std::string_view> of(suffixes.begin(), suffixes.end());
-  of.emplace_back("no hidden ones; left out");  // earlier versions took them, or counted none
+  of.emplace_back("left out: all kinds");  // earlier versions counted none, or not the hidden ones
   return kept_file_of("shards", folder, of);
 }
 

@@ -67,7 +67,7 @@ ShardFile look_at(const fs::path& path) {
           .changed_ns = changed_ns(info)};
 }
 
-// In name order. Pictures beside them are left out.
+// In name order. Pictures beside them are left out, and what is hidden.
 std::vector<ShardFile> shards_in(const fs::path& folder, std::span<const std::string_view> suffixes,
                                  ListCount& count, LeftOutCount& left_out) {
   std::vector<ShardFile> shards;
@@ -75,8 +75,11 @@ std::vector<ShardFile> shards_in(const fs::path& folder, std::span<const std::st
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
        entry.increment(error)) {
     const std::string name = entry->path().filename().string();
-    if (is_hidden(name)) continue;
     count.alive();
+    if (is_hidden(name)) {
+      left_out.add(kHidden);
+      continue;
+    }
     if (is_compressed_name(name)) {
       throw Error(entry->path().string(), "is compressed",
                   "unpack it (gunzip, zstd -d), or take it out of the folder: samples are read "
@@ -136,7 +139,7 @@ class ShardSamples {
 
  private:
   void take(TarWalk& walk, TarMember& member) {
-    if (is_hidden_path(member.name)) return;
+    if (is_hidden_path(member.name)) return found_.left_out.add(kHidden);
     const auto [key, kind] = key_and_kind(member.name);
     const auto is_kind = [&](std::string_view suffix) { return is_in_any_case(kind, suffix); };
     if (is_kind(".cls")) labels_[std::string(key)] = label_in(walk, member);

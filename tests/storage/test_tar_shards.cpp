@@ -186,7 +186,9 @@ TEST_F(TarShards, WhatIsHiddenIsLeftOut) {
                          member("dog/6.jpg", "6") + kEnd);
   put_shard("._a.tar", "what macOS keeps");
   put_shard("._a.tar.gz", "what macOS keeps");
-  EXPECT_THAT(samples(list()), ElementsAre("0 cat/1.jpg 0", "0 dog/6.jpg 1"));
+  const storage::DatasetVariant variant = list();
+  EXPECT_THAT(samples(variant), ElementsAre("0 cat/1.jpg 0", "0 dog/6.jpg 1"));
+  EXPECT_EQ(variant.made.at(storage::kLeftOut), "6 (6 hidden)") << "two of them beside the shard";
 }
 
 TEST_F(TarShards, OneWithoutSamplesIsLeftOutAndNamed) {
@@ -225,11 +227,11 @@ TEST_F(TarShards, WhatSomebodyMayMissIsCounted) {
     const storage::DatasetVariant variant = list();
     EXPECT_EQ(variant.samples.size(), 3U) << which;
     EXPECT_EQ(variant.made.at(storage::kLeftOut),
-              "7 (2 tar, 2 with further dots in their names, 1 gif, 1 picture beside the shards, 1 "
-              "webp)")
+              "9 (2 hidden, 2 tar, 2 with further dots in their names, 1 gif, 1 picture beside the "
+              "shards, 1 webp)")
         << which;
   }
-  for (const char* name : {"b.tar", "beside.jpg"}) fs::remove(root() / name);
+  for (const char* name : {"b.tar", "beside.jpg", "._hidden.jpg"}) fs::remove(root() / name);
   put_shard("a.tar", member("1.jpg", "1") + member("1.seg.jpg", "mask") + kEnd);
   EXPECT_EQ(list().made.at(storage::kLeftOut), "1 (1 with further dots in its name)");
   put_shard("a.tar", member("1.jpg", "1") + kEnd);
@@ -243,6 +245,8 @@ TEST_F(TarShards, ATarOfTarsIsToBeUnpacked) {
                 "it into a class folder of its own");
   shard_refused(member("n01.tar.gz", "x") + kEnd,
                 "holds no .jpg or .jpeg; else it holds 1 (1 tar); unpack it");
+  shard_refused(member("._n01.tar", "mac") + member("n01.tar", inner) + kEnd,
+                "holds no .jpg or .jpeg; else it holds 2 (1 hidden, 1 tar); unpack it");
   shard_refused(member("1.a.jpg", "1") + kEnd,
                 "holds no .jpg or .jpeg; else it holds 1 (1 with further dots in its name); rename "
                 "them: a member's kind begins at the first dot of its name");
