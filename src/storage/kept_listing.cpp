@@ -183,8 +183,7 @@ LeftOutCount KeptListing::each(
 KeptFiles::KeptFiles(const KeptListing& listing) : lines_(listing.descriptor(), kLineEnd) {}
 
 KeptFile KeptFiles::next() {
-  auto line = lines_.next();
-  while (line && line->starts_with(kLeftOutLine)) line = lines_.next();
+  const auto line = lines_.next();
   const auto file = line ? file_from(*line) : std::nullopt;
   if (!file) refuse_changed_listing();
   return *file;
