@@ -14,6 +14,7 @@
 #include "cli/decode_check.h"
 #include "cli/limit_options.h"
 #include "cli/quantity.h"
+#include "codec/any_picture.h"
 #include "codec/codec.h"
 #include "run/window.h"
 #include "storage/gen_command.h"
@@ -37,12 +38,14 @@ struct VerifyOptions {
 // verify looks for changes.
 constexpr bool kRelist = true;
 
+// The folder is what `run` without --data takes it for; of it, pictures of all formats are listed.
 storage::DatasetVariant list_own_folder(const VerifyOptions& o, session::SupervisedCommand& command,
                                         session::SignsOfLife& signs) {
   const std::vector<std::string_view> endings = codec::picture_endings();
   const auto listing = [&](std::uint64_t) { signs.alive(); };
   const auto note = [&](const std::string& said) { command.say("feedrate: " + said); };
-  if (storage::look_at_own_folder(o.data, endings, listing).are_shards())
+  const auto photos = codec::endings_of(codec::kAnyPicture);
+  if (storage::look_at_own_folder(o.data, photos, listing).are_shards())
     return storage::list_tar_shards(o.data, endings, o.threads, listing, note, kRelist);
   return storage::list_image_folder(o.data, endings, o.threads, listing, note, {.relist = kRelist});
 }

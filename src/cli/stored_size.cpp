@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/supervised_process.h"
+#include "codec/any_picture.h"
 #include "codec/codec.h"
 #include "storage/dataset.h"
 #include "storage/own_folder.h"
@@ -31,7 +32,10 @@ std::string look_at_own(const fs::path& folder, const std::set<std::string>& kin
   };
   const bool shards_will_do = std::ranges::any_of(kinds, is_of_shards),
              folders_will_do = !std::ranges::all_of(kinds, is_of_shards);
-  const storage::OwnFolder found = storage::look_at_own_folder(folder, codec::picture_endings());
+  const bool is_any = std::ranges::any_of(
+      kinds, [](const std::string& kind) { return kind.starts_with(codec::kAnyPicture); });
+  const storage::OwnFolder found = storage::look_at_own_folder(
+      folder, is_any ? codec::endings_of(codec::kAnyPicture) : codec::picture_endings());
   if (shards_will_do && (found.are_shards() || (!folders_will_do && found.shards > 0)))
     return std::string(kOwnShards);
   const bool are_pictures = !found.are_shards() && !found.is_empty();

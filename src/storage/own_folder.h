@@ -8,9 +8,9 @@
 
 namespace feedrate::storage {
 
-// What a folder of the user's own (is_image_folder()) is read as, by all commands: class folders
-// where any holds a picture; else what lies in it directly, pictures or tar shards, whichever are
-// more. As many of both are pictures.
+// What a folder of the user's own (is_image_folder()) is read as, by all commands that take the
+// same for pictures: class folders where any holds one; else what lies in it directly, pictures or
+// tar shards, whichever are more. As many of both are pictures.
 struct OwnFolder {
   bool has_classes = false;
   std::uint64_t pictures = 0, shards = 0;  // that lie in it directly

@@ -90,6 +90,17 @@ TEST(StoredSize, OfPicturesBesideTheTarThatTheyCameFromIsTheirs) {
   EXPECT_FALSE(look_for({"auto"})) << "the fewer are not what the folder is";
 }
 
+TEST(StoredSize, OfShardsBesideArraysIsTheirs) {
+  const TemporaryFolder folder;
+  for (const char* name : {"1.tar", "labels.npy"}) std::ofstream(folder.path() / name) << "";
+  const auto look_for = [&](const std::set<std::string>& kinds) {
+    return cli::look_for_stored_size(folder.path(), kinds, std::chrono::seconds(60)).only;
+  };
+  ASSERT_TRUE(look_for({"auto", "auto.webdataset"}));
+  EXPECT_TRUE(look_for({"auto", "auto.webdataset"})->is_shards);
+  EXPECT_TRUE(look_for({"npy"})) << "arrays are asked for";
+}
+
 TEST(StoredSize, OfNoFolderIsNone) {
   const TemporaryFolder folder;
   const cli::StoredSizeLook none = look_at(folder.path() / "missing");

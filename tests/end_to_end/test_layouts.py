@@ -157,6 +157,16 @@ class Layouts(ProgramTest):
         names = [self.mine, "holds tar shards (3)", "unpack them"]
         self.refused("gen", self.path("new"), "--from", self.mine, *words, names=names, code=1)
 
+    def test_arrays_beside_shards_are_no_pictures(self):
+        """Neither of `run` without --data nor of `verify`."""
+        self.fill([], ["labels.npy"])
+        with tarfile.open(os.path.join(self.mine, "a.tar"), "w") as tar:
+            for name in ("1.jpg", "2.jpg"):
+                tar.add(self.picture, name)
+        run = self.printed("run", "--dataset", self.mine, *CELL, *SHORT, "--json", "--no-ceiling")
+        self.assertEqual(run["dataset"]["made"]["count"], "2")
+        self.assertIn("2 samples", self.call("verify", self.mine).out)
+
     def test_a_tar_of_tars_is_to_be_unpacked(self):
         self.fill([])
         with tarfile.open(self.path("n01.tar"), "w") as tar:
