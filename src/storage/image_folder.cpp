@@ -306,14 +306,6 @@ std::string ending_of(const std::string& path) {
 
 [[noreturn]] void refuse_no_pictures(const std::string& root,
                                      std::span<const std::string_view> suffixes, ListCount& count) {
-  const std::vector<Entry> entries = entries_of(root, {}, count);
-  const bool holds_tar = std::ranges::any_of(entries, [&](const Entry& entry) {
-    return entry.kind == Kind::file && has_shard_name(entry.name);
-  });
-  if (holds_tar) {
-    throw Error(root, "holds tar files, not class folders",
-                "read them as shards: --container webdataset --image-size mixed");
-  }
   LeftOutCount others;  // by ending
   const LeftOut tell{[&](const std::string& path, LeftOut::Why why) {
     others.add(why == LeftOut::Why::hidden ? kHidden : ending_of(path));
@@ -321,13 +313,21 @@ std::string ending_of(const std::string& path) {
   const KeptListing none;
   FolderTimes times;
   ClassFolder(root, suffixes, {none, times}, count, tell).list("");
+  const std::string most = others.most_frequent();
+  const bool is_picture = !picture_ending("a" + most).empty();
+  const bool holds_tar = std::ranges::any_of(entries_of(root, {}, count), [](const Entry& entry) {
+    return entry.kind == Kind::file && has_shard_name(entry.name);
+  });
+  if (holds_tar && !is_picture) {
+    throw Error(root, "holds tar files, not class folders",
+                "read them as shards: --container webdataset --image-size mixed");
+  }
   if (others.empty()) {
     throw Error(root, "holds no files",
                 "give the folder of the pictures, or make a dataset: " + gen_command(root, ""));
   }
   constexpr std::size_t kMostEndings = 3;
-  const std::string_view remedy = file_kind(others.most_frequent()).remedy;
-  const bool is_picture = !picture_ending("a" + others.most_frequent()).empty();
+  const std::string_view remedy = file_kind(most).remedy;
   throw Error(
       root, "holds no " + either_of(suffixes) + "; else it holds " + others.text(kMostEndings),
       remedy.empty() || is_picture ? "give the folder of the pictures, or another --data" : remedy);

@@ -288,6 +288,10 @@ TEST_F(ImageFolder, OfTarFilesSaysHowTheyAreRead) {
   static constexpr std::string_view kJpeg[] = {".jpg"};
   put("a.tar");
   refused("mine: holds tar files, not class folders; read them as shards: --container webdataset");
+  put("other/1.png"), put("other/2.png");
+  refused(
+      "mine: holds no .jpg or .jpeg; else it holds 3 (2 .png, 1 .tar); give the folder of the "
+      "pictures, or another --data");
   EXPECT_FALSE(storage::holds_class_pictures(root(), kJpeg));
   put("class/notes.txt");
   EXPECT_FALSE(storage::holds_class_pictures(root(), kJpeg));
