@@ -126,8 +126,8 @@ void look_at_machine(const FindingSink& tell) {
   measure::sleep_until_ns(measure::now_ns() + 500'000'000);
   const measure::HostUse use = measure::host_use(before, measure::read_host_counters());
   const double others = std::max(use.cpu_other_processes, use.usable_cpus_other_processes);
-  const std::string busy =
-      std::to_string(static_cast<int>(100 * others)) + " % of the CPUs busy with other processes, or the kernel";
+  const std::string busy = std::to_string(static_cast<int>(100 * others)) +
+                           " % of the CPUs busy with other processes, or the kernel";
   if (others < 0) {
     tell({Mark::note, "quiet", "/proc/stat cannot be read: other programs are not seen",
           "let this user read it"});

@@ -171,9 +171,8 @@ TEST_F(KeptListings, WhatWasLeftOutIsKeptToo) {
     put(name, "x");
   age_all();
   const storage::DatasetVariant first = list();
-  EXPECT_EQ(
-      said(first, storage::kLeftOut),
-      "9 (4 hidden, 2 other, 1 class folder without pictures, 1 in no class folder, 1 webp)");
+  EXPECT_EQ(said(first, storage::kLeftOut),
+            "9 (4 hidden, 2 other, 1 class folder without pictures, 1 in no class folder, 1 webp)");
   EXPECT_EQ(first.classes, 2);
   put("dog/a.jpg", "longer than before");
   const storage::DatasetVariant second = list();
