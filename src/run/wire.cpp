@@ -212,6 +212,7 @@ std::string to_text(const ListingNews& news) { return text_of(news); }
 ListingNews listing_news_from(const std::string& text) {
   ListingNews news = ranks::json_from(text).get<ListingNews>();
   clean(news.note);
+  clean(news.how);
   return news;
 }
 

@@ -146,9 +146,9 @@ TEST(Wire, BringsBackWhatWasSent) {
   EXPECT_EQ(news.files, 7u);
   EXPECT_EQ(news.note, "a?b") << "of one line";
   const run::ListingNews listed = run::listing_news_from(
-      run::to_text(run::ListingNews{.listed_s = 41.5, .how = "listed 9 files"}));
+      run::to_text(run::ListingNews{.listed_s = 41.5, .how = "listed\n9 files"}));
   EXPECT_EQ(listed.listed_s, 41.5);
-  EXPECT_EQ(listed.how, "listed 9 files");
+  EXPECT_EQ(listed.how, "listed?9 files");
 }
 
 TEST(Wire, NamesThatAreNoUtf8ComeThroughAsTheyAre) {
