@@ -93,8 +93,8 @@ std::string why_left_out(const std::vector<Json>& records, const plan::Cell& cel
   return "not in this ledger";
 }
 
-// Of a round's runs, by their rungs.
-using FlagsOfRuns = std::vector<std::pair<LadderRung, std::vector<judge::Flag>>>;
+// Of a round's runs. Of one that was measured again the last record counts, as for its rate.
+using FlagsOfRuns = std::map<LadderRung, std::vector<judge::Flag>>;
 
 void read_rungs(const std::vector<Json>& records, const LadderCells& ladder,
                 LedgerEvidence& found) {
@@ -106,7 +106,7 @@ void read_rungs(const std::vector<Json>& records, const LadderCells& ladder,
     const auto rung = rungs.find(record.at("cell_id"));
     if (rung == rungs.end() || !is_measured(record) || !record.value("valid", true)) continue;
     judge::RoundEvidence& round = rounds[record.at("repetition")];
-    flags[record.at("repetition")].emplace_back(rung->second, ledger::flags_from(record));
+    flags[record.at("repetition")][rung->second] = ledger::flags_from(record);
     const bool is_own = rung->second == own_rung(found.of.cell);
     const run::Measurement m = ledger::measurement_from(record);
     add_run(m, rung->second, round);
