@@ -129,7 +129,7 @@ bool DiagnosisSession::measure_round() {
   if (!live_.measure_ladder(number, title)) return false;
   if (head_.plan.rounds == 0) {  // its ladder may have begun before
     const double ladder_s = before_s_ + seconds() - before_s;
-    set_plan(before_s, ladder_s);
+    if (!set_plan(before_s, ladder_s)) return false;
   }
   keep();
   const bool nothing_binds =
@@ -149,29 +149,33 @@ bool DiagnosisSession::is_enough() const {
          (!goes_on_ && seconds() + 0.7 * round_s_ > order_.budget_s);
 }
 
-// `before_s`: until the ladder began.
-void DiagnosisSession::set_plan(double before_s, double ladder_s) {
+// `before_s`: until the ladder began. False: interrupted, and there is no plan.
+bool DiagnosisSession::set_plan(double before_s, double ladder_s) {
   evidence_.servers = live_.servers();
   head_.device = live_.device();
   head_.servers = evidence_.servers;
   const double began_s = seconds();
   const auto batch = batch_of_blocks(order_.budget_s - before_s, ladder_s);
+  if (session_.is_stopped()) return false;
   const double budget_s = order_.budget_s - before_s - (seconds() - began_s);
   double step_s = live_.step_s();
   if (batch) step_s *= static_cast<double>(*batch) / live_.settings().batch_size;
   const DelayPlan found = plan_of(budget_s, ladder_s, step_s, live_.probes());
-  if (found.holds_no_pair && !session_.is_stopped()) refuse_budget(found, ladder_s);
+  if (found.holds_no_pair) refuse_budget(found, ladder_s);
   head_.plan = found.plan;
   if (batch) use_batch(*batch, /*fits_all_pairs=*/!found.needs_s);
   if (const std::string text = busy_cpu_text(cell_, live_.round()); !text.empty())
     watcher_.warns(text);
   if (found.needs_s) say_too_short(*found.needs_s, before_s, ladder_s);
+  return true;
 }
 
 // A smaller one than the cell's, where that is sound. Of an emulated device that is known; else two
 // runs, each as long as one of the ladder's, find it out.
 std::optional<int> DiagnosisSession::batch_of_blocks(double budget_s, double ladder_s) {
   const plan::CellSettings& cell = live_.settings();
+  // Where the cell's own batch fits, the two runs' time does not have to.
+  if (!plan_of(budget_s, ladder_s, live_.step_s(), live_.probes()).needs_s) return std::nullopt;
   const double runs_s =
       cell.emulated()
           ? 0

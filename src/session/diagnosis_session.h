@@ -59,7 +59,7 @@ class DiagnosisSession {
   bool measure();
   bool measure_round();
   bool is_enough() const;
-  void set_plan(double before_s, double ladder_s);
+  bool set_plan(double before_s, double ladder_s);
   std::optional<int> batch_of_blocks(double budget_s, double ladder_s);
   void use_batch(int batch, bool fits_all_pairs);
   [[noreturn]] void refuse_budget(const DelayPlan& plan, double ladder_s) const;
