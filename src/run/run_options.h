@@ -18,7 +18,7 @@ struct RunOptions {
   RunLimits limits{};
   // Of each dataset, so many samples alone, evenly spread over its classes; 0: all of them.
   std::size_t samples = 0;
-  bool relist = false;  // folders of the user's own are listed anew, whatever is kept of them
+  bool relist = false;        // folders of the user's own are listed anew, whatever is kept of them
   std::string listing_run{};  // the command, see storage::ListKeeping::run; empty: none
   std::uint64_t seed = 0;
   int outputs = device::kUsualOutputs;  // of the network, also a ceiling's: Datasets::outputs()
