@@ -264,10 +264,14 @@ std::string warnings_text(std::span<const ledger::Record> records) {
   return names.empty() ? "" : names + " (--verbose explains)";
 }
 
-// The last run's, of a record's pictures.
-std::string stray_bytes_text(const ledger::Record& record) {
-  const auto flag = std::ranges::find(record.flags, judge::kStrayBytesFlag, &judge::Flag::name);
-  return flag == record.flags.end() ? "" : flag->reason + " (" + flag->remedy + ")";
+// Of the run that met the most such pictures: each draws crops of its own.
+std::string stray_bytes_text(std::span<const ledger::Record> records) {
+  const auto met = [](const ledger::Record& record) {
+    return has_measurement(record) ? record.result.measurement->stray_pictures.value_or(0) : 0;
+  };
+  const ledger::Record& most = *std::ranges::max_element(records, {}, met);
+  const auto flag = std::ranges::find(most.flags, judge::kStrayBytesFlag, &judge::Flag::name);
+  return flag == most.flags.end() ? "" : flag->reason + " (" + flag->remedy + ")";
 }
 
 bool is_emulated(const plan::Cell& cell) {
@@ -384,7 +388,7 @@ std::string result_summary(std::span<const ledger::Record> records, const std::s
                                 "; every figure of it: --verbose");
   if (const std::string names = warnings_text(records); !names.empty())
     text += line_of("warnings", names);
-  if (const std::string stray = stray_bytes_text(*last); !stray.empty())
+  if (const std::string stray = stray_bytes_text(records); !stray.empty())
     text += line_of("note", stray);
   return text;
 }

@@ -21,6 +21,12 @@ std::set<std::string> names_of_flags(const Json& record) {
   return names;
 }
 
+// 0 where nobody looked, too.
+std::int64_t stray_pictures_of(const Json& record) {
+  const Json pictures = record.value("pictures_with_stray_bytes", Json());
+  return pictures.is_null() ? 0 : pictures.get<std::int64_t>();
+}
+
 std::string end_line(const char* which, const ledger::CellPrecision& known, bool names_devices) {
   const std::string label = names_devices ? label_with_device(known.cell) : known.cell.label();
   return which + percent(known.share) + " of its ceiling: " + label;
@@ -32,11 +38,12 @@ void SweepSummary::add(const Json& record) {
   const ledger::MeasuredRate& rate = rates_.emplace_back(ledger::rate_of(record));
   if (!rate.imgs_per_s) return;
   Run& counts = runs_[{rate.cell_id, rate.repetition, rate.place}];
-  if (rate.valid || !counts.valid) counts = {rate.valid, names_of_flags(record)};
+  if (rate.valid || !counts.valid)
+    counts = {rate.valid, names_of_flags(record), stray_pictures_of(record)};
 }
 
 std::string SweepSummary::text(const std::vector<plan::Cell>& cells, bool names_devices) const {
-  return best_and_worst(cells, names_devices) + flagged(cells);
+  return best_and_worst(cells, names_devices) + flagged(cells) + stray_bytes(cells);
 }
 
 SweepSummary::Run SweepSummary::seen_of(const std::string& cell_id) const {
@@ -45,6 +52,7 @@ SweepSummary::Run SweepSummary::seen_of(const std::string& cell_id) const {
     if (std::get<0>(key) != cell_id) continue;
     all.valid = all.valid && run.valid;
     all.flags.insert(run.flags.begin(), run.flags.end());
+    all.stray_pictures = std::max(all.stray_pictures, run.stray_pictures);
   }
   return all;
 }
@@ -86,6 +94,20 @@ std::string SweepSummary::flagged(const std::vector<plan::Cell>& cells) const {
          listed(cells_with,
                 [](const auto& one) { return one.first + " in " + std::to_string(one.second); }) +
          "\n";
+}
+
+std::string SweepSummary::stray_bytes(const std::vector<plan::Cell>& cells) const {
+  std::size_t count = 0;
+  std::int64_t most = 0;
+  for (const plan::Cell& cell : cells) {
+    const std::int64_t pictures = seen_of(cell.id()).stray_pictures;
+    if (pictures > 0) ++count;
+    most = std::max(most, pictures);
+  }
+  if (count == 0) return "";
+  return format("note:  %zu of %zu cells met pictures with stray bytes, %lld at most; ", count,
+                cells.size(), static_cast<long long>(most)) +
+         std::string(judge::flag_rule(judge::kStrayBytesFlag).remedy) + "\n";
 }
 
 }  // namespace feedrate::text

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -16,20 +17,23 @@ class SweepSummary {
   // In the ledger's order.
   void add(const nlohmann::ordered_json& record);
 
-  // At most three lines: which of these cells has the largest share of its ceiling and which the
-  // smallest, among those whose shares may be quoted; and how many have warnings, by their names.
-  // Empty where there is nothing of that to say. `names_devices`: the labels do.
+  // At most four lines: which of these cells has the largest share of its ceiling and which the
+  // smallest, among those whose shares may be quoted; how many have warnings, by their names; and
+  // how many met pictures with stray bytes. Empty where there is nothing of that to say.
+  // `names_devices`: the labels do.
   std::string text(const std::vector<plan::Cell>& cells, bool names_devices) const;
 
  private:
   struct Run {
     bool valid = false;
-    std::set<std::string> flags;  // warnings and what is serious
+    std::set<std::string> flags;      // warnings and what is serious
+    std::int64_t stray_pictures = 0;  // with stray bytes; of several runs the most
   };
   Run seen_of(const std::string& cell_id) const;  // all its runs together
   bool may_be_quoted(const plan::Cell& cell) const;
   std::string best_and_worst(const std::vector<plan::Cell>& cells, bool names_devices) const;
   std::string flagged(const std::vector<plan::Cell>& cells) const;
+  std::string stray_bytes(const std::vector<plan::Cell>& cells) const;
 
   std::vector<ledger::MeasuredRate> rates_;
   // Those that count: the last valid one, else the last one. By cell_id, repetition and place.

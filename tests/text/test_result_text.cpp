@@ -155,6 +155,10 @@ TEST(ResultSummary, StrayBytesAreALineOfTheirOwn) {
   EXPECT_THAT(text::result_summary(std::vector{record}, "jpeg", ""),
               HasSubstr("\n  note       3 pictures hold stray bytes; they decode as in Pillow "
                         "(`feedrate verify DIR` names them)\n"));
+  record.result.measurement->stray_pictures = 3;
+  EXPECT_THAT(text::result_summary(std::vector{record, summary_record(1e6)}, "jpeg", ""),
+              HasSubstr("\n  note       3 pictures hold stray bytes"))
+      << "the last run met none";
 }
 
 TEST(ResultSummary, OneRunThatMayNotBeQuotedIsTold) {

@@ -79,6 +79,20 @@ TEST(SweepSummary, CountsTheCellsOfEachFlag) {
   EXPECT_TRUE(text.ends_with("flags: in 2 of 3 cells: cpu_steal in 2, unsteady in 1\n")) << text;
 }
 
+TEST(SweepSummary, CountsTheCellsThatMetStrayBytes) {
+  const auto met = [](int cell, int repetition, const Json& pictures) {
+    Json record = raising(share_record(cell, repetition, 0.5), "stray_bytes", "note");
+    record["pictures_with_stray_bytes"] = pictures;
+    return record;
+  };
+  EXPECT_EQ(end_of({met(0, 0, 0), met(1, 0, nullptr)}).find("note:"), std::string::npos);
+  const std::string text = end_of({met(0, 0, 5), met(0, 1, 3), met(1, 0, 4), met(2, 0, nullptr)});
+  EXPECT_TRUE(
+      text.ends_with("\nnote:  2 of 3 cells met pictures with stray bytes, 5 at most; "
+                     "`feedrate verify DIR` names them\n"))
+      << text;
+}
+
 TEST(SweepSummary, ACellIsAsFitAsTheCeilingsAroundIt) {
   const auto cells = plan::expand({{"device", {"emulated:1000"}},
                                    {"data", {"jpeg"}},
