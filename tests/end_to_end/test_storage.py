@@ -428,6 +428,12 @@ class OwnFolder(ProgramTest):
             " (`feedrate verify DIR` names them)\n",
             self.call(*words, "--min-steps", "40").out,
         )
+        sweep = ("sweep", *words[1:-1], "--workers", "1,2", "-o", self.path("swept"))
+        self.assertRegex(
+            self.call(*sweep).err,
+            r"(?m)^note:  2 of 2 cells met pictures with stray bytes, [1-5] at most; "
+            r"`feedrate verify DIR` names them$",
+        )
         verified = self.call("verify", self.mine).out
         self.assertIn(
             "decoded: 64 jpeg\n"
