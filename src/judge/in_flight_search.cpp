@@ -5,7 +5,6 @@
 namespace feedrate::judge {
 namespace {
 
-constexpr double kHelps = 1.05;  // times the best rate before: a doubling that gains less does not
 constexpr double kRateFell = 0.9;        // of the best rate before
 constexpr std::size_t kRepetitions = 3;  // of a run that is not believed by itself
 constexpr int kIdleDoublings = 2;

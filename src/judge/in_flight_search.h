@@ -27,6 +27,7 @@ struct LoaderReads {
 // A pure state machine: ask next(), measure, add().
 class InFlightSearch {
  public:
+  static constexpr double kHelps = 1.05;  // times the best rate before: what gains less does not
   struct Limits {
     LoaderReads start, most;  // alike in what is not searched over
     int cpus = 1;             // that the workers may use
@@ -42,7 +43,8 @@ class InFlightSearch {
   // The following three once something was measured.
   LoaderReads chosen() const;
   double imgs_per_s(const LoaderReads& reads) const;  // median of its runs, of which there are
-  // More than what was chosen was tried, and gained nothing. Not where some could not be measured.
+  // More than what was chosen was tried, and gave less than kHelps of it. Not where some could not
+  // be measured.
   bool more_adds_nothing() const;
 
  private:

@@ -14,6 +14,7 @@
 #include "run/probe_cell_data.h"
 #include "run/window.h"
 #include "session/ladder_cells.h"
+#include "session/run_evidence.h"
 #include "session/search_runs.h"
 #include "session/search_windows.h"
 #include "session/session.h"
@@ -212,7 +213,8 @@ Reading reading_of(const run::CellResult& result) {
   Reading reading{.imgs_per_s = run::sustained_rate(m),
                   .bytes_per_s = bytes / m.window_s,
                   .reads_per_s = static_cast<double>(m.latencies.count()) / m.window_s,
-                  .ci95 = sustained_interval(result)};
+                  .ci95 = sustained_interval(result),
+                  .cpus_busy = cpus_busy(m)};
   if (const auto p99_ns = m.latencies.percentile_ns(0.99))
     reading.p99_ms = 1e-6 * static_cast<double>(*p99_ns);
   return reading;
@@ -226,7 +228,8 @@ Reading median_of(const std::vector<Reading>& runs) {
   };
   Reading middle{.imgs_per_s = median(&Reading::imgs_per_s),
                  .bytes_per_s = median(&Reading::bytes_per_s),
-                 .reads_per_s = median(&Reading::reads_per_s)};
+                 .reads_per_s = median(&Reading::reads_per_s),
+                 .cpus_busy = median(&Reading::cpus_busy)};
   std::vector<double> p99_ms;
   for (const Reading& run : runs)
     if (run.p99_ms) p99_ms.push_back(*run.p99_ms);

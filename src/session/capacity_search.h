@@ -39,6 +39,7 @@ struct Reading {
   double imgs_per_s = 0, bytes_per_s = 0, reads_per_s = 0;
   std::optional<double> p99_ms{};           // none: too many reads were seen late
   std::optional<measure::Interval> ci95{};  // of imgs_per_s, from the steps of one run
+  double cpus_busy = 0;                     // see session/run_evidence.h
 };
 // Of a run that has a measurement.
 Reading reading_of(const run::CellResult& result);

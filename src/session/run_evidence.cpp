@@ -44,8 +44,7 @@ double step_cpu_s(const run::Measurement& m) {
 
 void add_run(const run::Measurement& m, judge::LadderRung rung, judge::RoundEvidence& round) {
   round.rates[rung] = run::sustained_rate(m);
-  const double there_s = m.window_s * m.cpu_capacity;
-  if (rung == judge::LadderRung::cpus) round.cpus_busy = there_s > 0 ? all_cpu_s(m) / there_s : 0;
+  if (rung == judge::LadderRung::cpus) round.cpus_busy = cpus_busy(m);
 }
 
 void add_own_run(const plan::CellSettings& settings, const run::Measurement& m,
@@ -61,6 +60,11 @@ void add_own_run(const plan::CellSettings& settings, const run::Measurement& m,
     round.cpu_quota_stopped = std::max(round.cpu_quota_stopped, machine.use.cpu_quota_stopped);
   round.open_share = open_share(m.latencies);
   round.page_cache = m.page_cache.state;
+}
+
+double cpus_busy(const run::Measurement& m) {
+  const double there_s = m.window_s * m.cpu_capacity;
+  return there_s > 0 && !m.machines.empty() ? all_cpu_s(m) / there_s : 0;
 }
 
 double usable_cpus(const run::Measurement& m) { return std::max(1.0, m.cpu_capacity); }

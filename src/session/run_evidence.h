@@ -13,6 +13,9 @@ void add_run(const run::Measurement& m, judge::LadderRung rung, judge::RoundEvid
 void add_own_run(const plan::CellSettings& settings, const run::Measurement& m,
                  std::vector<judge::Capacity> capacities, judge::RoundEvidence& round);
 
+// What all processes of a run took in its window of the CPU time that it may use; a little more
+// than 1 is rounding. 0: unknown.
+double cpus_busy(const run::Measurement& m);
 // The CPUs that a run may use, at least one.
 double usable_cpus(const run::Measurement& m);
 

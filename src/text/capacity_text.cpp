@@ -1,8 +1,10 @@
 #include "text/capacity_text.h"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "base/text.h"
+#include "judge/capacity.h"
 #include "text/quotable.h"
 #include "text/result_text.h"
 
@@ -40,10 +42,16 @@ std::string first_text(const session::ReadsFound& reads) {
   return text + ": " + thousands(session::median_of(runs).imgs_per_s) + " img/s";
 }
 
+// What the search over reads in flight takes for no gain: "less than 5 % more".
+std::string no_gain() {
+  return format("less than %.0f %% more", 100 * (judge::InFlightSearch::kHelps - 1));
+}
+
 std::string more_text(const session::ReadsFound& reads) {
   if (reads.more_adds_nothing)
-    return reads.typed.workers ? "and a larger depth adds nothing; more workers were not tried"
-                               : "and more adds nothing";
+    return reads.typed.workers
+               ? "and a larger depth gave " + no_gain() + "; more workers were not tried"
+               : "and more gave " + no_gain();
   return "and more was not tried: " + (reads.limit.empty()
                                            ? "the search ends at " + session::reads_text(reads.most)
                                            : reads.limit);
@@ -71,8 +79,9 @@ std::string one_reader_text(const session::ReadsFound& reads) {
 // Where more workers were not tried, these may be the limit as well: they decode.
 std::string one_reader_limit_text(const std::string& both, const session::ReadsFound& reads) {
   if (reads.more_adds_nothing)
-    return "the one reader of " + reads.one_reader + ", which reads one file at a time: " + both +
-           ". Whether the storage gives more is not known: use another " +
+    return "the one reader of " + reads.one_reader + ", which reads one sample at a time: " + both +
+           ". One GPU's loader alone got " + no_gain() +
+           " with more workers. Whether the storage gives more is not known: use another " +
            reads.one_reader.substr(0, reads.one_reader.find(' '));
   const bool is_typed = !reads.is_searched && reads.limit.empty();
   return "not known: " + both + ", with " + workers_of_each(reads) + " and the one reader of " +
@@ -93,10 +102,25 @@ std::string storage_limit_text(const std::string& both, const session::ReadsFoun
   if (!reads.more_adds_nothing)
     return "the storage or the reads in flight: " + both + ", with " + in_flight +
            " in flight a GPU, and more were not tried";
+  const std::string alone = ". One GPU's loader alone got " +
+                            thousands(session::chosen_imgs_per_s(reads)) + " img/s, and " +
+                            no_gain() + " with ";
   if (reads.typed.workers)
     return "the storage, as far as --workers " + std::to_string(reads.chosen.workers) +
-           " ask it: " + both + ". More workers were not tried";
-  return "the storage: " + both + ", and more reads in flight add nothing";
+           " ask it: " + both + alone + "a larger depth; more workers were not tried";
+  return "the storage: " + both + alone + "more reads in flight";
+}
+
+// What may help where this machine is the limit, by how busy its CPUs were; 0: unknown.
+std::string machine_advice(const session::ReadsFound& reads, double cpus_busy) {
+  const bool are_workers_searched = reads.is_searched && !reads.typed.workers;
+  if (cpus_busy <= 0)
+    return std::string("How busy its CPUs were is not known: more CPUs ") +
+           (are_workers_searched ? "" : "or more --workers ") + "may help";
+  const std::string busy = "Its CPUs were " + percent(std::min(1.0, cpus_busy)) + " busy then: ";
+  if (cpus_busy >= judge::kCpuBound) return busy + "use more CPUs";
+  return busy + (are_workers_searched ? "more of them alone need not help"
+                                      : "try more --workers before more CPUs");
 }
 
 }  // namespace
@@ -115,7 +139,7 @@ std::string in_flight_text(const session::ReadsFound& reads) {
 }
 
 std::string limit_text(const measure::Estimate& from_storage, const measure::Estimate& from_memory,
-                       const session::ReadsFound& reads, double host_cpu_ms) {
+                       const session::ReadsFound& reads, double host_cpu_ms, double cpus_busy) {
   const std::string both = "it gave " + rate_and_interval(from_storage) + " img/s, memory " +
                            rate_and_interval(from_memory);
   switch (session::limit_beyond(from_storage, from_memory)) {
@@ -126,13 +150,12 @@ std::string limit_text(const measure::Estimate& from_storage, const measure::Est
     case session::Limit::machine:
       break;
   }
-  const bool are_workers_searched = reads.is_searched && !reads.typed.workers;
-  const char* more = are_workers_searched ? "more CPUs" : "more CPUs, more --workers";
   return format(
       "this machine: from memory its workers (%d a GPU)%s manage %s img/s, from the storage %s. "
-      "Use %s, or --decoder raw-read, which reads and does not decode",
+      "%s. --decoder raw-read reads and does not decode",
       reads.chosen.workers, beside_steps(host_cpu_ms).c_str(),
-      rate_and_interval(from_memory).c_str(), rate_and_interval(from_storage).c_str(), more);
+      rate_and_interval(from_memory).c_str(), rate_and_interval(from_storage).c_str(),
+      machine_advice(reads, cpus_busy).c_str());
 }
 
 void CapacityAnswer::heading() const {
@@ -178,8 +201,10 @@ void CapacityAnswer::fed(double share) const {
   const double rate = share * fed.gpus * searched_.device.imgs_per_s;
   std::printf("AU of %.0f %% or more: %s", 100 * share, gpus_text(fed).c_str());
   if (fed.gpus > 0) {
-    std::printf(", which need %.1f MB/s, %s files/s", 1e-6 * rate * found_.bytes_per_sample,
-                thousands(rate).c_str());
+    // Of shards and packed files one holds many.
+    const char* things = searched_.settings.container == "files" ? "files" : "samples";
+    std::printf(", which need %.1f MB/s, %s %s/s", 1e-6 * rate * found_.bytes_per_sample,
+                thousands(rate).c_str(), things);
   }
   std::printf("\n");
 }
@@ -238,15 +263,17 @@ void CapacityAnswer::print_client(const session::ClientLimit& client) const {
   const measure::Estimate memory = session::rate_of(client.runs);
   const double each = session::kLeastUtilisation * searched_.device.imgs_per_s;
   std::printf(
-      "from memory this machine alone: %s img/s (the workers of %s%s, %zu samples), %d GPUs at "
-      "%.0f %%\n",
+      "from memory this machine alone: %s img/s (the workers of %s%s, %zu samples), enough for %s "
+      "at %.0f %%: by the rate alone, not tried\n",
       rate_and_interval(memory).c_str(), session::counted_gpus(gpus).c_str(),
       beside_steps(searched_.host_cpu_ms).c_str(), client.samples,
-      static_cast<int>(memory.mean / each), 100 * session::kLeastUtilisation);
+      session::counted_gpus(static_cast<int>(memory.mean / each)).c_str(),
+      100 * session::kLeastUtilisation);
   if (found_.search.fed(session::kLeastUtilisation).at_least) return;
   const measure::Estimate storage = session::rate_of(session::fastest_runs(found_.readings));
-  std::printf("what limits beyond: %s\n",
-              limit_text(storage, memory, reads_, searched_.host_cpu_ms).c_str());
+  std::printf("what limits beyond: %s\n", limit_text(storage, memory, reads_, searched_.host_cpu_ms,
+                                                     session::median_of(client.runs).cpus_busy)
+                                              .c_str());
 }
 
 void CapacityAnswer::print_proviso() const {

@@ -8,14 +8,15 @@
 namespace feedrate::text {
 
 // "one read at a time takes 20.6 ms: 47 img/s; 32 in flight (4 workers x depth 8 a GPU): 1,510
-// img/s, and more adds nothing"; that one reader has one at a time, and what more workers add; or
-// that nobody searched.
+// img/s, and more gave less than 5 % more"; that one reader has one at a time, and what more
+// workers gave; or that nobody searched.
 std::string in_flight_text(const session::ReadsFound& reads);
 
 // What ends the images/s: of the storage, only as far as more reads in flight were tried.
-// `from_storage`: the most that it gave to GPUs; `host_cpu_ms`: of a step.
+// `from_storage`: the most that it gave to GPUs; `host_cpu_ms`: of a step; `cpus_busy`: with what
+// came from memory, see session::Reading.
 std::string limit_text(const measure::Estimate& from_storage, const measure::Estimate& from_memory,
-                       const session::ReadsFound& reads, double host_cpu_ms);
+                       const session::ReadsFound& reads, double host_cpu_ms, double cpus_busy);
 
 // What `feedrate capacity` prints on stdout. What it is made of outlives it.
 class CapacityAnswer {

@@ -34,6 +34,16 @@ judge::RoundEvidence evidence_of(const run::Measurement& m,
   return round;
 }
 
+TEST(RunEvidence, CountsTheCpuTimeOfAllProcesses) {
+  run::Measurement m = *read_cold().measurement;
+  ASSERT_GT(m.window_s * m.cpu_capacity, 0);
+  EXPECT_NEAR(session::cpus_busy(m), 3 / (m.window_s * m.cpu_capacity), 1e-9);
+  m.machines.front().use.process_cpu_s = -1;
+  EXPECT_EQ(session::cpus_busy(m), 0) << "unknown";
+  m.machines.clear();
+  EXPECT_EQ(session::cpus_busy(m), 0);
+}
+
 TEST(RunEvidence, ARecordSaysWhatTheRunItselfSays) {
   const run::CellResult result = read_cold();
   const judge::RoundEvidence round = evidence_of(*result.measurement);

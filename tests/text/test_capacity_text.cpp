@@ -10,6 +10,8 @@
 namespace feedrate::tests {
 namespace {
 
+using testing::AllOf;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
@@ -32,10 +34,10 @@ TEST(CapacityText, SaysWhatReadsInFlightGain) {
   session::ReadsFound reads = searched_reads();
   EXPECT_EQ(text::in_flight_text(reads),
             "one read at a time takes 20.6 ms: 47.0 img/s; 32 in flight (4 workers x depth 8 a "
-            "GPU): 1,510 img/s, and more adds nothing");
+            "GPU): 1,510 img/s, and more gave less than 5 % more");
   reads.chosen = {.workers = 1, .depth = 1};
   EXPECT_EQ(text::in_flight_text(reads),
-            "one read at a time takes 20.6 ms: 47.0 img/s, and more adds nothing");
+            "one read at a time takes 20.6 ms: 47.0 img/s, and more gave less than 5 % more");
   reads.more_adds_nothing = false;
   reads.most = {.workers = 2, .depth = 16};
   EXPECT_THAT(text::in_flight_text(reads), HasSubstr("the search ends at 2 workers x depth 16"));
@@ -51,7 +53,7 @@ TEST(CapacityText, SaysThatWhatWasTypedIsAllThatWasTried) {
 }
 
 // It asks the storage for no more, and is the limit only where more workers, which decode, were
-// tried and added nothing.
+// tried and gained nothing.
 TEST(CapacityText, NamesTheOneReaderOnlyWhereMoreWorkersWereTried) {
   for (const std::string reader : {"--loader dali", "--container hdf5"}) {
     session::ReadsFound reads{.chosen = {.workers = 4, .depth = 1},
@@ -60,56 +62,82 @@ TEST(CapacityText, NamesTheOneReaderOnlyWhereMoreWorkersWereTried) {
                               .one_reader = reader};
     reads.readings[{.workers = 1, .depth = 1}] = {{.imgs_per_s = 470}};
     reads.readings[{.workers = 4, .depth = 1}] = {{.imgs_per_s = 1510}};
-    EXPECT_EQ(text::in_flight_text(reads),
-              "one at a time, as " + reader +
-                  " has one reader; 4 workers a GPU: 1,510 img/s, and more adds nothing");
-    EXPECT_THAT(text::limit_text(kSlow, kFast, reads, 0),
-                StartsWith("the one reader of " + reader));
+    EXPECT_EQ(
+        text::in_flight_text(reads),
+        "one at a time, as " + reader +
+            " has one reader; 4 workers a GPU: 1,510 img/s, and more gave less than 5 % more");
+    EXPECT_THAT(
+        text::limit_text(kSlow, kFast, reads, 0, 0),
+        AllOf(StartsWith("the one reader of " + reader),
+              HasSubstr("One GPU's loader alone got less than 5 % more with more workers")));
     reads.more_adds_nothing = false;
-    EXPECT_THAT(text::limit_text(kSlow, kFast, reads, 0), StartsWith("not known: "));
+    EXPECT_THAT(text::limit_text(kSlow, kFast, reads, 0, 0), StartsWith("not known: "));
     const session::ReadsFound typed{.chosen = {.workers = 4, .depth = 1}, .one_reader = reader};
     EXPECT_EQ(text::in_flight_text(typed),
               "one at a time, as " + reader +
                   " has one reader; 4 workers a GPU, as typed; more was not tried");
-    EXPECT_THAT(text::limit_text(kSlow, kFast, typed, 0), HasSubstr("leave out --workers"));
-    EXPECT_THAT(text::limit_text(kSlow, kSlow, typed, 0), HasSubstr("more --workers"));
+    EXPECT_THAT(text::limit_text(kSlow, kFast, typed, 0, 0), HasSubstr("leave out --workers"));
+    EXPECT_THAT(text::limit_text(kSlow, kSlow, typed, 0, 0), HasSubstr("more --workers"));
   }
 }
 
 TEST(CapacityText, SaysWhyNothingWasSearchedFor) {
   const session::ReadsFound reads{.limit = "memory: too little"};
   EXPECT_THAT(text::in_flight_text(reads), HasSubstr("more was not tried: memory: too little"));
-  EXPECT_THAT(text::limit_text(kSlow, kFast, reads, 0), HasSubstr("not tried: memory: too little"));
+  EXPECT_THAT(text::limit_text(kSlow, kFast, reads, 0, 0),
+              HasSubstr("not tried: memory: too little"));
 }
 
 TEST(CapacityText, BlamesTheStorageOnlyWhereMoreReadsWereTried) {
   const session::ReadsFound searched = searched_reads();
-  EXPECT_THAT(text::limit_text(kSlow, kFast, searched, 0),
-              StartsWith("the storage: it gave 526 (95 %: 510 to 540) img/s, memory 2,831"));
+  EXPECT_THAT(text::limit_text(kSlow, kFast, searched, 0, 0),
+              AllOf(StartsWith("the storage: it gave 526 (95 %: 510 to 540) img/s, memory 2,831"),
+                    EndsWith(". One GPU's loader alone got 1,510 img/s, and less than 5 % more "
+                             "with more reads in flight")))
+      << "it was searched with one GPU alone";
   const session::ReadsFound typed{.typed = {.workers = true, .depth = true}};
-  const std::string as_typed = text::limit_text(kSlow, kFast, typed, 0);
+  const std::string as_typed = text::limit_text(kSlow, kFast, typed, 0, 0);
   EXPECT_THAT(as_typed, StartsWith("not known: it gave 526"));
   EXPECT_THAT(as_typed, HasSubstr("leave out --workers and --io-depth"));
   session::ReadsFound still_gaining = searched;
   still_gaining.more_adds_nothing = false;
-  EXPECT_THAT(text::limit_text(kSlow, kFast, still_gaining, 0),
+  EXPECT_THAT(text::limit_text(kSlow, kFast, still_gaining, 0, 0),
               StartsWith("the storage or the reads in flight: "));
   session::ReadsFound few_workers = searched;
   few_workers.typed.workers = true;
-  EXPECT_THAT(text::limit_text(kSlow, kFast, few_workers, 0),
-              StartsWith("the storage, as far as --workers 4 ask it: "));
+  EXPECT_THAT(text::limit_text(kSlow, kFast, few_workers, 0, 0),
+              AllOf(StartsWith("the storage, as far as --workers 4 ask it: "),
+                    EndsWith("with a larger depth; more workers were not tried")));
+  EXPECT_THAT(text::in_flight_text(few_workers),
+              EndsWith("and a larger depth gave less than 5 % more; more workers were not tried"));
 }
 
 TEST(CapacityText, TheMachineIsTheLimitWhateverWasTried) {
   const session::ReadsFound typed{.typed = {.workers = true, .depth = true}};
-  EXPECT_THAT(text::limit_text(kSlow, kSlow, typed, 0.8),
+  EXPECT_THAT(text::limit_text(kSlow, kSlow, typed, 0.8, 0),
               StartsWith("this machine: from memory its workers (1 a GPU) beside steps of 0.8 ms"));
-  EXPECT_THAT(text::limit_text(kSlow, kSlow, searched_reads(), 0), Not(HasSubstr("--workers")));
+  EXPECT_THAT(text::limit_text(kSlow, kSlow, searched_reads(), 0, 0), Not(HasSubstr("--workers")));
+}
+
+TEST(CapacityText, AdvisesMoreCpusOnlyWhereTheyWereBusy) {
+  const session::ReadsFound typed{.typed = {.workers = true, .depth = true}};
+  for (const session::ReadsFound& reads : {typed, searched_reads()}) {
+    EXPECT_THAT(text::limit_text(kSlow, kSlow, reads, 0, 0.97),
+                HasSubstr("Its CPUs were 97.0 % busy then: use more CPUs. "));
+    EXPECT_THAT(text::limit_text(kSlow, kSlow, reads, 0, 0),
+                HasSubstr("How busy its CPUs were is not known: more CPUs "));
+    EXPECT_THAT(text::limit_text(kSlow, kSlow, reads, 0, 0.4), Not(HasSubstr("use more CPUs")));
+  }
+  EXPECT_THAT(text::limit_text(kSlow, kSlow, typed, 0, 0.4),
+              HasSubstr("40.0 % busy then: try more --workers before more CPUs"));
+  EXPECT_THAT(text::limit_text(kSlow, kSlow, searched_reads(), 0, 0.4),
+              HasSubstr("40.0 % busy then: more of them alone need not help"));
+  EXPECT_THAT(text::limit_text(kSlow, kSlow, typed, 0, 1.01), HasSubstr("100.0 % busy"));
 }
 
 TEST(CapacityText, NamesNeitherWhereTheIntervalsAllowBoth) {
   const measure::Estimate uneven{620, measure::Interval{450, 800}};
-  EXPECT_THAT(text::limit_text(kSlow, uneven, searched_reads(), 0),
+  EXPECT_THAT(text::limit_text(kSlow, uneven, searched_reads(), 0, 0),
               StartsWith("not clear between the storage and this machine: "));
 }
 
@@ -122,6 +150,37 @@ std::string printed_for(const plan::AxisValues& axes, const session::ReadsFound&
   testing::internal::CaptureStdout();
   text::CapacityAnswer(searched, reads, found).print({}, /*own_h200=*/false);
   return testing::internal::GetCapturedStdout();
+}
+
+// One GPU that was fed, and what it was fed with.
+std::string answered_for(const plan::AxisValues& axes) {
+  plan::AxisValues values{{"data", {"jpeg"}}, {"device", {"emulated:2400"}}, {"gpus", {"1"}}};
+  for (const auto& [axis, typed] : axes) values[axis] = typed;
+  const session::SearchedCell searched = session::searched_cell(plan::expand(values).at(0));
+  session::Found found{.search = {{session::kLeastUtilisation}, {1, 1, 1}}, .without_cpu = {}};
+  found.search.add(1, {.utilisation = 1, .ci95 = {}});
+  found.readings[1] = {{.imgs_per_s = 2400}};
+  session::ClientLimit client;
+  client.runs = {{.imgs_per_s = 29089}};
+  testing::internal::CaptureStdout();
+  const session::ReadsFound reads;
+  const text::CapacityAnswer answer(searched, reads, found);
+  answer.print(client, /*own_h200=*/false);
+  answer.print_client(client);
+  return testing::internal::GetCapturedStdout();
+}
+
+// A read of a shard is no file.
+TEST(CapacityText, CountsFilesOnlyWhereEachSampleIsOne) {
+  EXPECT_THAT(answered_for({}), HasSubstr(", 2,160 files/s\n"));
+  for (const char* container : {"tar", "packed"})
+    EXPECT_THAT(answered_for({{"container", {container}}}),
+                AllOf(HasSubstr(", 2,160 samples/s\n"), Not(HasSubstr("files/s"))));
+}
+
+TEST(CapacityText, WhatARateIsEnoughForWasNotTried) {
+  EXPECT_THAT(answered_for({}),
+              HasSubstr(", enough for 13 GPUs at 90 %: by the rate alone, not tried\n"));
 }
 
 TEST(CapacityText, SaysEachRateOnce) {
