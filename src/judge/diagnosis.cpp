@@ -90,15 +90,34 @@ void set_doubtful(Finding& finding) {
   finding.confidence.reset();
 }
 
+// "59", "99.6": below 1 never rounded up to it.
+std::string percents(double share) {
+  const double value = 100 * share;
+  return value > 99 && value < 100 ? format("%.1f", std::min(value, 99.9)) : format("%.0f", value);
+}
+
+// " (95 %: 57 to 61)" around the share of the ceiling, within each round.
+std::string interval_text(const Evidence& e) {
+  std::vector<double> shares;
+  for (const RoundEvidence& round : e.rounds) {
+    const auto ceiling = round.rates.find(LadderRung::synthetic),
+               own = round.rates.find(e.own_rung());
+    if (ceiling != round.rates.end() && own != round.rates.end())
+      shares.push_back(own->second / ceiling->second);
+  }
+  const auto ci95 = shares.empty() ? std::nullopt : measure::estimate_of_rates(shares).ci95;
+  if (!ci95) return format(" (no interval below %zu rounds)", measure::kLeastRepetitions);
+  return " (95 %: " + percents(ci95->low) + " to " + percents(ci95->high) + ")";
+}
+
 std::string reached(const Evidence& e) {
   const double ceiling = e.mean_rate(LadderRung::synthetic), own = e.mean_rate(e.own_rung());
   if (ceiling <= 0 || own <= 0) return "";
-  const std::string text =
-      format(": %s of %s img/s, %.0f %% of the ceiling", thousands(own).c_str(),
-             thousands(ceiling).c_str(), 100 * own / ceiling);
-  return e.is_impossible()
-             ? text + ", which cannot be: something else slowed the ceiling; measure again"
-             : text;
+  const std::string text = ": " + thousands(own) + " of " + thousands(ceiling) + " img/s, " +
+                           percents(own / ceiling) + " % of the ceiling";
+  return text + (e.is_impossible()
+                     ? ", which cannot be: something else slowed the ceiling; measure again"
+                     : interval_text(e));
 }
 
 // " (workers)"; of reads, how many are in flight, where that is known.
@@ -117,6 +136,16 @@ std::string quota_text(const Finding& f) {
          (is_of_steps ? "what computes beside the loaders" : joined(f.names));
 }
 
+// What an answer rests on for which no delay speaks; empty: one does, or nobody asks for one, as
+// there is nothing to gain.
+std::string basis_text(const Finding& f) {
+  if (f.suspects.empty()) return ", by the ladder and the capacities alone";
+  const auto is_left = [&](const Suspect& s) {
+    return !s.is_delayed && s.binds.value_or(0) >= 0.5 && is_named(f, s);
+  };
+  return std::ranges::any_of(f.suspects, is_left) ? ", by elimination" : "";
+}
+
 std::string sentence_of(const Evidence& e, const Finding& f) {
   if (f.names.empty()) return "nothing that was measured tells what limits it" + reached(e);
   if (!f.clear && f.names.size() > 1) return "not clear between " + joined(f.names) + reached(e);
@@ -124,15 +153,20 @@ std::string sentence_of(const Evidence& e, const Finding& f) {
   if (!f.clear) return "perhaps " + name + (name == "read" ? resource_text(e, f) : "") + reached(e);
   const bool is_of_cpu = !f.resources.empty() && f.resources.front() == "CPU";
   if (is_of_cpu && e.is_stopped_by_quota()) return quota_text(f) + reached(e);
-  if (f.names.size() > 1) return joined(f.names) + " limit it alike" + reached(e);
-  if (name == "compute") return "compute-bound" + reached(e);
+  const std::string basis = basis_text(f), likely = basis.empty() ? "" : "likely ";
+  if (f.names.size() > 1)
+    return joined(f.names) + " " + likely + "limit it alike" + basis + reached(e);
+  if (name == "compute" && e.share_of_ceiling() >= kNothingToGain)
+    return "compute-bound" + reached(e);
+  if (name == "compute") return likely + "compute-bound" + basis + reached(e);
   if (name == "harness" && f.resources.front() == "training thread")
     return "the thread that launches the steps limits it" + reached(e);
   if (name == "harness")
     return "the device waits, and no delay tells why: uneven steps, or the program itself" +
            reached(e);
-  if (name == "shared CPU") return "the CPU, which loaders and steps share, limits it" + reached(e);
-  return name + " limits it" + resource_text(e, f) + reached(e);
+  if (name == "shared CPU")
+    return "the CPU, which loaders and steps share, " + likely + "limits it" + basis + reached(e);
+  return name + " " + likely + "limits it" + resource_text(e, f) + basis + reached(e);
 }
 
 // What the ladder and the capacities both name; empty: nothing. A ladder that lacks a rung names

@@ -34,4 +34,25 @@ std::optional<int> Remedy::enough_workers() const {
   return std::next(enough) == by_workers.end() ? std::nullopt : std::optional(enough->first);
 }
 
+std::optional<Remedy::EnoughRange> Remedy::enough_range() const {
+  if (by_workers.size() < 2) return std::nullopt;
+  double least = 0;  // that the best reaches
+  for (const auto& [workers, rate] : by_workers) {
+    if (!rate.ci95) return std::nullopt;
+    least = std::max(least, rate.ci95->low);
+  }
+  const auto may = std::ranges::find_if(
+      by_workers, [&](const auto& tried) { return tried.second.ci95->high >= kAsGood * least; });
+  const auto surely = std::ranges::find_if(by_workers, [&](const auto& tried) {
+    return std::ranges::all_of(by_workers, [&](const auto& other) {
+      return other.first == tried.first ||
+             tried.second.ci95->low >= kAsGood * other.second.ci95->high;
+    });
+  });
+  EnoughRange range{.low = may->first};
+  if (surely != by_workers.end() && std::next(surely) != by_workers.end())
+    range.high = surely->first;
+  return range;
+}
+
 }  // namespace feedrate::judge

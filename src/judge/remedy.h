@@ -23,6 +23,13 @@ struct Remedy {
   // W*: the fewest of these that reach kAsGood of the best; nothing if that is the largest number
   // tried, so that more may help, or the only one. If it is the smallest one tried, fewer may do.
   std::optional<int> enough_workers() const;
+  // Which of these may be W*, by the 95 % intervals of their rates.
+  struct EnoughRange {
+    int low = 0;                // the fewest that may reach kAsGood of the best
+    std::optional<int> high{};  // that surely do; nothing: none but the largest, so more may help
+  };
+  // Nothing where one of them has no interval.
+  std::optional<EnoughRange> enough_range() const;
   // The numbers to try for that; empty for other remedies.
   std::vector<int> workers_to_try() const;
 

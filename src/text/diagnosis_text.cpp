@@ -210,7 +210,18 @@ std::string patterns_text(const std::vector<judge::Pattern>& patterns) {
   return text;
 }
 
-// "measured by workers: 3: 480, 5: 800, 8: 801; W* is 5"
+// " (95 %: 5 or more, of those tried)"
+std::string enough_range_text(const judge::Remedy& remedy) {
+  const auto range = remedy.enough_range();
+  if (!range) return format(" (no interval below %zu runs)", measure::kLeastRepetitions);
+  return " (95 %: " + std::to_string(range->low) +
+         (!range->high                 ? " or more"
+          : *range->high == range->low ? " alone"
+                                       : " to " + std::to_string(*range->high)) +
+         ", of those tried)";
+}
+
+// "measured by workers: 3: 480, 5: 800, 8: 801; W* is 5 (95 %: 5 to 8, of those tried)"
 std::string workers_text(const judge::Remedy& remedy) {
   std::string text;
   for (const auto& [workers, rate] : remedy.by_workers) {
@@ -220,7 +231,8 @@ std::string workers_text(const judge::Remedy& remedy) {
   const auto enough = remedy.enough_workers();
   if (!enough) return remedy.by_workers.size() < 2 ? text : text + "; more may help still";
   text += "; W* is " + std::to_string(*enough);
-  return *enough > 1 && *enough == remedy.by_workers.begin()->first ? text + " or fewer" : text;
+  if (*enough > 1 && *enough == remedy.by_workers.begin()->first) text += " or fewer";
+  return text + enough_range_text(remedy);
 }
 
 std::string flags_text(const ledger::DiagnosisOf& of) {

@@ -205,7 +205,9 @@ class Answers(DiagnoseTest):
         answer = self.diagnose("--budget", "10s")
         self.assertRegex(answer.out, r"(?m)^jpeg .*EMULATED")
         self.assertRegex(
-            answer.out, rf"(?m)^compute-bound: {NUMBER} of {NUMBER} img/s, \d+ % of the"
+            answer.out,
+            rf"(?m)^(likely )?compute-bound(, by elimination)?: {NUMBER} of {NUMBER} img/s, "
+            r"[\d.]+ %\s+of the",
         )
         # Beside a build with a sanitizer, the CPUs' work is no longer far from the device's.
         self.assertRegex(

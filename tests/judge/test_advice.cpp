@@ -120,6 +120,26 @@ TEST(Advice, TheFewestWorkersThatAreEnough) {
   EXPECT_FALSE(remedy.enough_workers()) << "more may help";
 }
 
+TEST(Advice, WhichNumbersMayBeTheFewestThatAreEnough) {
+  const auto rate = [](double low, double high) {
+    return measure::Estimate{(low + high) / 2, measure::Interval{low, high}};
+  };
+  Remedy remedy{.name = "more workers", .changes = {}, .why = {}, .predicted = {}};
+  remedy.by_workers = {{2, rate(90, 110)}, {4, rate(197, 198)}, {8, rate(199, 200)}};
+  EXPECT_EQ(remedy.enough_range().value().low, 4);
+  EXPECT_EQ(remedy.enough_range().value().high, 4) << "more than 0.98 of 200";
+  remedy.by_workers[4] = rate(152, 240);
+  EXPECT_EQ(remedy.enough_workers(), 4);
+  EXPECT_EQ(remedy.enough_range().value().low, 4);
+  EXPECT_FALSE(remedy.enough_range().value().high) << "more may help";
+  remedy.by_workers[2] = rate(90, 196);
+  remedy.by_workers[4] = rate(199, 200);
+  EXPECT_EQ(remedy.enough_range().value().low, 2);
+  EXPECT_EQ(remedy.enough_range().value().high, 4);
+  remedy.by_workers[2].ci95.reset();
+  EXPECT_FALSE(remedy.enough_range()) << "too few runs";
+}
+
 // 8 CPUs, 14 ms of each sample: no more than 571 images/s, whatever the workers.
 TEST(Advice, TheSmallestCapacityThatIsLeftLimits) {
   MadeUpEvidence made_up;

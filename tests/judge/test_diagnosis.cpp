@@ -20,6 +20,7 @@ using measure::Place;
 using measure::Stage;
 using testing::Contains;
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
@@ -58,8 +59,9 @@ TEST(Diagnosis, WorkersThatBindAreNamedByTheirLargestStage) {
                                     {Stage::collate, "collate"}}) {
     const Finding f = MadeUpEvidence().slopes(kSlotsBind).stage(stage, 50, 1).diagnosis().finding;
     expect_clear(f, name, "workers");
-    EXPECT_EQ(f.sentence,
-              std::string(name) + " limits it (workers): 200 of 1,000 img/s, 20 % of the ceiling");
+    EXPECT_EQ(f.sentence, std::string(name) +
+                              " limits it (workers): 200 of 1,000 img/s, 20 % of the ceiling "
+                              "(95 %: 20 to 20)");
   }
 }
 
@@ -125,7 +127,25 @@ TEST(Diagnosis, AStepAtItsCeilingIsComputeBound) {
   const Finding f =
       MadeUpEvidence().slopes(kDeviceBinds).rate(LadderRung::none, 980).diagnosis().finding;
   expect_clear(f, "compute", "device");
-  EXPECT_EQ(f.sentence, "compute-bound: 980 of 1,000 img/s, 98 % of the ceiling");
+  EXPECT_EQ(f.sentence, "compute-bound: 980 of 1,000 img/s, 98 % of the ceiling (95 %: 98 to 98)");
+}
+
+// Never rounded up to all of it; and how far the rounds differ.
+TEST(Diagnosis, AShareJustBelowTheCeilingIsNotAllOfIt) {
+  MadeUpEvidence made_up;
+  made_up.slopes(kDeviceBinds).rate(LadderRung::none, 996);
+  EXPECT_THAT(made_up.diagnosis().finding.sentence, HasSubstr(", 99.6 % of the ceiling (95 %: "));
+  made_up.rate(LadderRung::none, 999.9);
+  EXPECT_THAT(made_up.diagnosis().finding.sentence,
+              EndsWith(", 99.9 % of the ceiling (95 %: 99.9 to 99.9)"));
+  made_up.rate(LadderRung::none, 1000);
+  EXPECT_THAT(made_up.diagnosis().finding.sentence, HasSubstr(", 100 % of the ceiling"));
+  double own = 880;
+  for (auto& round : made_up.evidence.rounds) round.rates[LadderRung::none] = own += 10;
+  EXPECT_THAT(made_up.diagnosis().finding.sentence,
+              EndsWith(", 90 % of the ceiling (95 %: 88 to 93)"));
+  made_up.evidence.rounds.pop_back();
+  EXPECT_THAT(made_up.diagnosis().finding.sentence, EndsWith(" (no interval below 3 rounds)"));
 }
 
 TEST(Diagnosis, AStepBelowItsCeilingIsNamedByWhatTheLadderLost) {
@@ -148,8 +168,9 @@ TEST(Diagnosis, AllReduceIsNamedFromHalfOfAStepOn) {
 }
 
 TEST(Diagnosis, WhereNoDelayCostsAnythingReadingMeansTheStorage) {
-  expect_by_elimination(MadeUpEvidence().slopes({}).stage(Stage::read, 100, 1).diagnosis().finding,
-                        "storage", "storage");
+  const Finding f = MadeUpEvidence().slopes({}).stage(Stage::read, 100, 1).diagnosis().finding;
+  expect_by_elimination(f, "storage", "storage");
+  EXPECT_THAT(f.sentence, StartsWith("storage likely limits it (storage), by elimination: 200 of"));
 }
 
 TEST(Diagnosis, AStorageThatMoreReadsSlowDownIsNamed) {
@@ -197,6 +218,9 @@ TEST(Diagnosis, DalisLoaderIsWhatIsLeft) {
   made_up.evidence.settings.loader = "dali";
   made_up.slope(Place::copy, false, 0).slope(Place::step, false, 0);
   expect_by_elimination(made_up.diagnosis().finding, "decode", "workers");
+  made_up.stage(Stage::augment, 12, 10);
+  EXPECT_THAT(made_up.diagnosis().finding.sentence,
+              HasSubstr(" likely limit it alike, by elimination: "));
   MadeUpEvidence device;
   device.evidence.settings.loader = "dali";
   device.slope(Place::copy, false, 0).slope(Place::step, false, 1).rate(LadderRung::none, 990);
@@ -239,6 +263,11 @@ TEST(Diagnosis, WhereNothingBindsAtTheCeilingItIsCompute) {
   MadeUpEvidence made_up;
   made_up.slopes({}).stage(Stage::read, 100, 1).rate(LadderRung::none, 970);
   expect_by_elimination(made_up.diagnosis().finding, "compute", "device");
+  EXPECT_THAT(made_up.diagnosis().finding.sentence,
+              StartsWith("likely compute-bound, by elimination: 970 of"));
+  EXPECT_THAT(made_up.rate(LadderRung::none, 990).diagnosis().finding.sentence,
+              StartsWith("compute-bound: 990 of"))
+      << "there is nothing to gain";
 }
 
 // More reads take CPU time, and the CPU is what is short.
@@ -402,7 +431,9 @@ TEST(Diagnosis, WithoutSlopesAStageThatBothNameIsClear) {
       .capacity("loader", "decode");
   const Finding f = made_up.diagnosis().finding;
   EXPECT_TRUE(f.clear);
-  EXPECT_THAT(f.sentence, StartsWith("decode limits it"));
+  EXPECT_THAT(
+      f.sentence,
+      StartsWith("decode likely limits it, by the ladder and the capacities alone: 200 of"));
   made_up.evidence.rounds.resize(2);
   const Finding look = made_up.diagnosis().finding;
   EXPECT_FALSE(look.clear) << "no interval";

@@ -49,7 +49,7 @@ TEST(DiagnosisJson, HasTheVerdictAndWhatItRestsOn) {
   EXPECT_EQ(verdict["clear"], true);
   EXPECT_GT(verdict["confidence"], 0.8);
   EXPECT_EQ(verdict["sentence"],
-            "decode limits it (workers): 200 of 1,000 img/s, 20 % of the ceiling");
+            "decode limits it (workers): 200 of 1,000 img/s, 20 % of the ceiling (95 %: 20 to 20)");
   EXPECT_EQ(verdict["evidence"],
             Json({{"ladder", "decode"}, {"capacities", "decode"}, {"slopes", "decode"}}));
   EXPECT_EQ(verdict["agree"], true);

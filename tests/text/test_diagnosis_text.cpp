@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "plan/expand.h"
 #include "tests/judge/made_up_evidence.h"
@@ -17,12 +18,13 @@ using testing::HasSubstr;
 using testing::Not;
 
 // In one line: paragraphs are broken where a terminal's line ends.
-std::string printed(const MadeUpEvidence& made_up) {
+std::string printed(const MadeUpEvidence& made_up, const std::vector<judge::Remedy>& advice = {}) {
   testing::internal::CaptureStdout();
   text::print_diagnosis(
       false,
       {.of = {.cell = plan::expand({{"device", {"emulated:1000"}}, {"data", {"jpeg"}}}).at(0),
-              .device = "a device"},
+              .device = "a device",
+              .advice = advice},
        .evidence = made_up.evidence,
        .diagnosis = made_up.diagnosis()});
   std::string line;
@@ -74,6 +76,24 @@ TEST(DiagnosisText, KindsOfEvidenceDoNotAgreeOnWhatIsNotClear) {
   EXPECT_THAT(printed(made_up),
               AllOf(HasSubstr("not clear between "), HasSubstr("the evidence does not tell which"),
                     Not(HasSubstr("evidence agree"))));
+}
+
+TEST(DiagnosisText, SaysWhichNumbersOfWorkersMayBeEnough) {
+  judge::Remedy remedy{.name = "more workers", .changes = {}, .why = {}, .predicted = {}};
+  const auto said = [&](double low, double high) {
+    const measure::Estimate few{480, measure::Interval{470, 490}},
+        enough{800, measure::Interval{low, high}}, more{801, measure::Interval{798, 804}};
+    remedy.by_workers = {{3, few}, {5, enough}, {8, more}};
+    return printed({}, {remedy});
+  };
+  EXPECT_THAT(said(798, 802), HasSubstr("measured by workers: 3: 480, 5: 800, 8: 801; W* is 5 "
+                                        "(95 %: 5 alone, of those tried)"));
+  EXPECT_THAT(said(700, 802), HasSubstr("W* is 5 (95 %: 5 or more, of those tried)"));
+  remedy.by_workers[3] = {480, measure::Interval{100, 790}};
+  remedy.by_workers[5] = {800, measure::Interval{798, 802}};
+  EXPECT_THAT(printed({}, {remedy}), HasSubstr("W* is 5 (95 %: 3 to 5, of those tried)"));
+  remedy.by_workers[8].ci95.reset();
+  EXPECT_THAT(printed({}, {remedy}), HasSubstr("W* is 5 (no interval below 3 runs)"));
 }
 
 TEST(DiagnosisText, ARungThatIsNoiseIsMarked) {
