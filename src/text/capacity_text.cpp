@@ -201,10 +201,8 @@ void CapacityAnswer::fed(double share) const {
   const double rate = share * fed.gpus * searched_.device.imgs_per_s;
   std::printf("AU of %.0f %% or more: %s", 100 * share, gpus_text(fed).c_str());
   if (fed.gpus > 0) {
-    // Of shards and packed files one holds many.
-    const char* things = searched_.settings.container == "files" ? "files" : "samples";
     std::printf(", which need %.1f MB/s, %s %s/s", 1e-6 * rate * found_.bytes_per_sample,
-                thousands(rate).c_str(), things);
+                thousands(rate).c_str(), read_things(searched_.settings));
   }
   std::printf("\n");
 }

@@ -151,8 +151,11 @@ std::string table(const std::vector<session::PlannedJob>& jobs, const std::vecto
 std::string starving_text(const std::vector<session::PlannedJob>& jobs,
                           const UsedRepetitions& basis, const judge::FairnessEstimate& fairness) {
   const std::string& name = jobs[basis.jobs[fairness.least.front()]].name;
-  const std::string share = share_text(fairness.shares[fairness.least.front()]) + " of alone";
-  if (fairness.starves == false) return "none; the least is " + share + ", " + name;
+  const measure::Estimate& least = fairness.shares[fairness.least.front()];
+  const std::string share = share_text(least) + " of alone";
+  const std::string by_chance =
+      least.ci95 ? "" : format(" (no interval below %zu repetitions)", measure::kLeastRepetitions);
+  if (fairness.starves == false) return "none; the least is " + share + ", " + name + by_chance;
   if (fairness.least.size() > 1) {
     std::vector<std::size_t> numbers;
     for (const std::size_t k : fairness.least) numbers.push_back(basis.jobs[k] + 1);
@@ -164,7 +167,7 @@ std::string starving_text(const std::vector<session::PlannedJob>& jobs,
            (fairness.starves ? "" : ", nor whether one does");
   }
   if (!fairness.starves) return "not clear whether " + name + " does: " + share;
-  return name + ", " + share;
+  return name + ", " + share + by_chance;
 }
 
 std::string fairness_text(const std::vector<session::PlannedJob>& jobs,

@@ -89,7 +89,7 @@ std::string some_reads_text(const storage::ReadLatencies& latencies, std::int64_
 }
 
 // "2,135 files/s, 247 MB/s; each 0.043 ms median, 0.120 p99, 1.310 p99.9"; "-": unknown.
-std::string reads_text(const run::Measurement& m) {
+std::string reads_text(const plan::CellSettings& settings, const run::Measurement& m) {
   const std::int64_t reads = m.latencies.count();
   if (reads == 0) return "";
   const auto ms = [&](double p) {
@@ -97,8 +97,8 @@ std::string reads_text(const run::Measurement& m) {
     return ns ? format("%.3f", 1e-6 * static_cast<double>(*ns)) : std::string("-");
   };
   const auto bytes = static_cast<double>(m.stages[measure::Stage::read].bytes);
-  return format("%s files/s, %.0f MB/s; each %s ms median, %s p99, %s p99.9",
-                thousands(static_cast<double>(reads) / m.window_s).c_str(),
+  return format("%s %s/s, %.0f MB/s; each %s ms median, %s p99, %s p99.9",
+                thousands(static_cast<double>(reads) / m.window_s).c_str(), read_things(settings),
                 1e-6 * bytes / m.window_s, ms(0.5).c_str(), ms(0.99).c_str(), ms(0.999).c_str()) +
          some_reads_text(m.latencies, m.latencies.unregistered, "; for ",
                          " of them the kernel pinned memory anew, which takes CPU time: allow "
@@ -362,7 +362,7 @@ std::string result_text(const ledger::Record& record, const std::string& label) 
   line("device", settings.emulated() ? std::string(device::kEmulation) : "");
   line("ranks", ranks_text(settings, m));
   line("stages", stages_text(m.stages));
-  line("reads", reads_text(m));
+  line("reads", reads_text(settings, m));
   line("page cache", page_cache_text(m));
   if (!is_ceiling(record)) line("verdict", verdict_text(record, {&record, 1}));
   for (const judge::Flag& flag : record.flags) text += flag_line(flag);
@@ -416,6 +416,10 @@ std::string flag_line(const judge::Flag& flag) {
 std::string page_cache_line(const session::RunCaveats& seen) {
   const std::string text = seen.page_cache();
   return text.empty() ? "" : line_of("page cache", text);
+}
+
+const char* read_things(const plan::CellSettings& settings) {
+  return settings.container == "files" ? "files" : "samples";
 }
 
 std::string emulation_lines(std::span<const plan::Cell> cells) {

@@ -36,6 +36,10 @@ std::string line_of(std::string_view key, const std::string& value);
 // A flag as those lines have it: "  warning    cpu_steal: what was seen; what to do about it\n".
 std::string flag_line(const judge::Flag& flag);
 
+// What a cell reads one by one: "files", or "samples" of shards and packed files, of which one
+// holds many.
+const char* read_things(const plan::CellSettings& settings);
+
 // Of the runs that an answer rests on; empty: no files were read.
 std::string page_cache_line(const session::RunCaveats& seen);
 

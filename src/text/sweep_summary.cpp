@@ -1,10 +1,12 @@
 #include "text/sweep_summary.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 #include "base/text.h"
 #include "judge/flags.h"
+#include "measure/statistics.h"
 #include "plan/expand.h"
 #include "text/result_text.h"
 
@@ -29,7 +31,11 @@ std::int64_t stray_pictures_of(const Json& record) {
 
 std::string end_line(const char* which, const ledger::CellPrecision& known, bool names_devices) {
   const std::string label = names_devices ? label_with_device(known.cell) : known.cell.label();
-  return which + percent(known.share) + " of its ceiling: " + label;
+  const std::string interval =
+      std::isfinite(known.half_width)
+          ? format(" ± %.1f", 100 * known.share * known.half_width)
+          : format(", no interval below %zu repetitions", measure::kLeastRepetitions);
+  return which + percent(known.share) + " of its ceiling" + interval + ": " + label;
 }
 
 }  // namespace

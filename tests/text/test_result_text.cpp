@@ -37,6 +37,16 @@ std::string shown_of(const run::PageCache& cache, const run::RankResult& rank = 
       ledger::make_record(std::move(result), {plan::PlannedRun{cell}, 0, {}, {}, {}}, {}), "jpeg");
 }
 
+// A read of a shard is no file.
+TEST(ResultText, CountsFilesOnlyWhereEachSampleIsOne) {
+  run::RankResult rank = rank_that_read();
+  rank.latencies.reads.counts[measure::latency_bucket(80'000)] = 9;
+  EXPECT_THAT(shown_of({.state = "warm", .before = 1}, rank), HasSubstr(" files/s, "));
+  plan::CellSettings settings;
+  settings.container = "webdataset";
+  EXPECT_STREQ(text::read_things(settings), "samples");
+}
+
 TEST(ResultText, SaysWhatIsKnownOfThePageCache) {
   const run::PageCache cold{.state = "cold",
                             .before = 0,

@@ -35,6 +35,8 @@ Json raising(Json record, const std::string& name, const std::string& severity) 
   return record;
 }
 
+const std::string kUnknown = ", no interval below 3 repetitions: ";
+
 std::string end_of(const std::vector<Json>& records,
                    const std::vector<plan::Cell>& cells = paired_cells()) {
   text::SweepSummary end;
@@ -45,17 +47,28 @@ std::string end_of(const std::vector<Json>& records,
 TEST(SweepSummary, NamesTheBestAndTheWorstCell) {
   EXPECT_EQ(end_of({share_record(0, 0, 0.25), share_record(1, 0, 0.5), share_record(2, 0, 0.9),
                     share_record(0, 1, 0.36), share_record(1, 1, 0.5), share_record(2, 1, 0.9)}),
-            "best:  90.0 % of its ceiling: " + paired_cells()[2].label() +
-                "\nworst: 30.0 % of its ceiling: " + paired_cells()[0].label() + "\n")
+            "best:  90.0 % of its ceiling" + kUnknown + paired_cells()[2].label() +
+                "\nworst: 30.0 % of its ceiling" + kUnknown + paired_cells()[0].label() + "\n")
       << "geometric means over repetitions, as the report's";
+}
+
+TEST(SweepSummary, SaysHowWellTheBestIsKnown) {
+  std::vector<Json> records;
+  for (const int repetition : {0, 1, 2}) {
+    records.push_back(share_record(0, repetition, 0.5));
+    records.push_back(share_record(1, repetition, 0.79 + 0.01 * repetition));
+  }
+  const std::string text = end_of(records);
+  EXPECT_TRUE(text.starts_with("best:  80.0 % of its ceiling ± 2.7: ")) << text;
+  EXPECT_NE(text.find("worst: 50.0 % of its ceiling ± 0.0: "), std::string::npos) << text;
 }
 
 TEST(SweepSummary, WhatMustNotBeQuotedIsNeither) {
   const auto best = raising(share_record(2, 0, 0.9), "short_window", "serious");
   EXPECT_EQ(end_of({share_record(0, 0, 0.25), share_record(1, 0, 0.5), best}),
-            "best:  50.0 % of its ceiling: " + paired_cells()[1].label() +
+            "best:  50.0 % of its ceiling" + kUnknown + paired_cells()[1].label() +
                 " (of 2 of 3 cells: the others have no share to quote)" +
-                "\nworst: 25.0 % of its ceiling: " + paired_cells()[0].label() +
+                "\nworst: 25.0 % of its ceiling" + kUnknown + paired_cells()[0].label() +
                 "\nflags: in 1 of 3 cells: short_window in 1\n");
   EXPECT_EQ(end_of({share_record(0, 0, 0.25), best}), "flags: in 1 of 3 cells: short_window in 1\n")
       << "one cell alone is neither";
@@ -64,9 +77,9 @@ TEST(SweepSummary, WhatMustNotBeQuotedIsNeither) {
 TEST(SweepSummary, WhatWasMeasuredAgainCounts) {
   const auto bad = raising(share_record(0, 0, 0.1), "stopped", "serious");
   EXPECT_EQ(end_of({bad, share_record(0, 0, 0.4), share_record(1, 0, 0.5), bad}),
-            "best:  50.0 % of its ceiling: " + paired_cells()[1].label() +
+            "best:  50.0 % of its ceiling" + kUnknown + paired_cells()[1].label() +
                 " (of 2 of 3 cells: the others have no share to quote)" +
-                "\nworst: 40.0 % of its ceiling: " + paired_cells()[0].label() + "\n");
+                "\nworst: 40.0 % of its ceiling" + kUnknown + paired_cells()[0].label() + "\n");
 }
 
 TEST(SweepSummary, CountsTheCellsOfEachFlag) {
@@ -103,7 +116,7 @@ TEST(SweepSummary, ACellIsAsFitAsTheCeilingsAroundIt) {
   closing["place"] = 1;
   const std::vector<Json> records = {rate_record(ceiling, 0, 1000), rate_record(cells[0], 0, 500),
                                      rate_record(cells[1], 0, 800), closing};
-  EXPECT_TRUE(end_of(records, cells).starts_with("best:  80.0 % of its ceiling: ")) << "1,000";
+  EXPECT_TRUE(end_of(records, cells).starts_with("best:  80.0 % of its ceiling, ")) << "1,000";
   auto unfit = records;
   unfit.back() = raising(closing, "ceiling_drifted", "serious");
   EXPECT_EQ(end_of(unfit, cells), "");
