@@ -247,6 +247,25 @@ Raised noisy_neighbour(const FlagFacts& facts, const FlagRule& rule) {
   });
 }
 
+// Where the least is too little for a warning, and the most would be enough.
+Raised perhaps_noisy_neighbour(const FlagFacts& facts, const FlagRule& rule) {
+  return for_each_machine(facts, [&](const measure::HostUse& use) {
+    const double of_all = use.cpu_neighbours(), of_usable = use.usable_cpus_neighbours();
+    if (std::max(of_all, of_usable) > *rule.threshold) return Raised{};
+    const double most_of_all = use.cpu_neighbours_most(),
+                 most_of_usable = use.usable_cpus_neighbours_most();
+    const bool is_of_usable = most_of_usable > most_of_all;
+    const double most = is_of_usable ? most_of_usable : most_of_all;
+    return raise_above(
+        *rule.threshold, most,
+        format("other processes took between %.1f and %.1f %% of the CPUs%s: this kernel counts "
+               "interrupts as the time of what they interrupt, so that those of the run's own "
+               "threads cannot be told apart",
+               100 * (is_of_usable ? of_usable : of_all), 100 * most,
+               is_of_usable ? " that it may use" : ""));
+  });
+}
+
 // A read counts as the run's when it is asked for, and as the device's when it has ended. A cold
 // pass may begin with this much under way, and ends with nothing; a window that ended before it has
 // as much under way at its end.
@@ -635,6 +654,8 @@ constexpr FlagRule kRules[] = {
      stray_bytes},
     {"noisy_neighbour", Severity::warning, 0.10, kNone, "end them, or run on a quiet machine",
      noisy_neighbour},
+    {"noisy_neighbour.perhaps", Severity::note, 0.10, kNone,
+     "end them, or run on a quiet machine, to be sure", perhaps_noisy_neighbour},
     // Of the bytes that the run itself read of the storage.
     {"storage_shared", Severity::warning, 0.05, kNone,
      "end them, or use storage that nothing else reads", storage_shared},

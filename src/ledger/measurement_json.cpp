@@ -152,6 +152,8 @@ Json use_json(const measure::HostUse& use) {
   json["usable_cpus_other_processes"] = run::rounded(use.usable_cpus_other_processes);
   json["cpu_kernel_threads"] = run::rounded(use.cpu_kernel_threads);
   json["usable_cpus_kernel_threads"] = run::rounded(use.usable_cpus_kernel_threads);
+  json["cpu_interrupts"] = run::rounded(use.cpu_interrupts);
+  json["usable_cpus_interrupts"] = run::rounded(use.usable_cpus_interrupts);
   return json;
 }
 

@@ -117,6 +117,8 @@ measure::HostUse use_from(const Json& monitors, int nudge) {
   for (const auto& [name, value] : kHostShares) read(name, use.*value);
   read("process_cpu_s", use.process_cpu_s);
   read("usable_cpus_other_processes", use.usable_cpus_other_processes);
+  read("cpu_interrupts", use.cpu_interrupts);  // absent from older records, as the next one
+  read("usable_cpus_interrupts", use.usable_cpus_interrupts);
   use.cpu_kernel_threads = left_out_from(monitors, "/cpu_kernel_threads", nudge);
   use.usable_cpus_kernel_threads = left_out_from(monitors, "/usable_cpus_kernel_threads", nudge);
   return use;

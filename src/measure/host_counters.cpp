@@ -91,18 +91,18 @@ double cpu_mhz() {
 // A line of /proc/stat: "cpu" for all CPUs, "cpu0" for one.
 struct CpuTicks {
   std::string name;
-  std::int64_t busy = 0, iowait = 0, steal = 0, interrupts = 0, all = 0;
+  std::int64_t busy = 0, iowait = 0, steal = 0, irq = 0, interrupts = 0, all = 0;
 };
 
 std::optional<CpuTicks> next_cpu(std::istream& stat) {
   CpuTicks cpu;
-  std::int64_t user = 0, nice = 0, system = 0, idle = 0, irq = 0, softirq = 0;
-  if (!(stat >> cpu.name >> user >> nice >> system >> idle >> cpu.iowait >> irq >> softirq >>
+  std::int64_t user = 0, nice = 0, system = 0, idle = 0, softirq = 0;
+  if (!(stat >> cpu.name >> user >> nice >> system >> idle >> cpu.iowait >> cpu.irq >> softirq >>
         cpu.steal) ||
       !cpu.name.starts_with("cpu"))
     return std::nullopt;
   stat.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
-  cpu.interrupts = irq + softirq;
+  cpu.interrupts = cpu.irq + softirq;
   cpu.busy = user + nice + system + cpu.interrupts;
   cpu.all = cpu.busy + idle + cpu.iowait + cpu.steal;
   return cpu;
@@ -128,13 +128,20 @@ bool are_ticks_sound(const HostCounters& from, const HostCounters& to) {
          to.steal_ticks >= from.steal_ticks && to.interrupt_ticks >= from.interrupt_ticks;
 }
 
-// The kernel's part of what others took of those CPUs, a share of `all_ticks`. -1: unknown.
-double kernels_part(double others, std::int64_t threads_from_ns, std::int64_t threads_to_ns,
-                    std::int64_t interrupt_ticks, double all_ticks) {
-  if (others < 0 || threads_from_ns < 0 || threads_to_ns < threads_from_ns) return -1;
-  const double thread_ticks = seconds(threads_to_ns - threads_from_ns) / tick_s();
+// Shares of the ticks that passed. -1: unknown.
+struct KernelsPart {
+  double all = -1;
+  double interrupts = -1;  // of it, see HostUse::cpu_interrupts
+};
+
+// The kernel's part of what others took of those CPUs, a share of `all_ticks`.
+KernelsPart kernels_part(double others, std::int64_t threads_from_ns, std::int64_t threads_to_ns,
+                         std::int64_t interrupt_ticks, double all_ticks, bool accounts_interrupts) {
+  if (others < 0 || threads_from_ns < 0 || threads_to_ns < threads_from_ns) return {};
+  const double threads = seconds(threads_to_ns - threads_from_ns) / tick_s() / all_ticks;
   const auto interrupts = static_cast<double>(std::max<std::int64_t>(0, interrupt_ticks));
-  return std::min(others, (thread_ticks + interrupts) / all_ticks);
+  const double all = std::min(others, threads + interrupts / all_ticks);
+  return {all, accounts_interrupts ? 0 : std::max(0.0, all - threads)};
 }
 
 // `all_ticks`, `usable_ticks`: that passed on all CPUs, and on those that the process may use.
@@ -145,16 +152,24 @@ void add_others(const HostCounters& from, const HostCounters& to, double all_tic
       others(static_cast<double>(to.busy_ticks - from.busy_ticks), all_ticks, own_ns);
   use.usable_cpus_other_processes = others(
       static_cast<double>(to.usable_busy_ticks - from.usable_busy_ticks), usable_ticks, own_ns);
-  use.cpu_kernel_threads =
+  const KernelsPart kernel =
       kernels_part(use.cpu_other_processes, from.kernel_threads_ns, to.kernel_threads_ns,
-                   to.interrupt_ticks - from.interrupt_ticks, all_ticks);
-  use.usable_cpus_kernel_threads = kernels_part(
+                   to.interrupt_ticks - from.interrupt_ticks, all_ticks, to.accounts_interrupts);
+  const KernelsPart usable_kernel = kernels_part(
       use.usable_cpus_other_processes, from.usable_kernel_threads_ns, to.usable_kernel_threads_ns,
-      to.usable_interrupt_ticks - from.usable_interrupt_ticks, usable_ticks);
+      to.usable_interrupt_ticks - from.usable_interrupt_ticks, usable_ticks,
+      to.accounts_interrupts);
+  use.cpu_kernel_threads = kernel.all, use.cpu_interrupts = kernel.interrupts;
+  use.usable_cpus_kernel_threads = usable_kernel.all;
+  use.usable_cpus_interrupts = usable_kernel.interrupts;
 }
 
 double without_kernel(double others, double kernel) {
   return others < 0 ? -1 : others - std::clamp(kernel, 0.0, others);
+}
+
+double with_interrupts(double neighbours, double interrupts, double others) {
+  return neighbours < 0 ? -1 : std::min(others, neighbours + std::max(0.0, interrupts));
 }
 
 double per_second(std::int64_t from, std::int64_t to, double wall_s, double unit) {
@@ -185,7 +200,8 @@ HostCounters read_host_counters() {
   std::ifstream stat("/proc/stat");
   if (const auto all = next_cpu(stat))
     c.busy_ticks = all->busy, c.iowait_ticks = all->iowait, c.steal_ticks = all->steal,
-    c.interrupt_ticks = all->interrupts, c.all_ticks = all->all;
+    c.interrupt_ticks = all->interrupts, c.all_ticks = all->all,
+    c.accounts_interrupts = all->irq > 0;
   std::set<std::string> usable;
   for (const int cpu : usable_cpus()) usable.insert("cpu" + std::to_string(cpu));
   while (const auto cpu = next_cpu(stat)) {
@@ -214,6 +230,15 @@ double HostUse::cpu_neighbours() const {
 
 double HostUse::usable_cpus_neighbours() const {
   return without_kernel(usable_cpus_other_processes, usable_cpus_kernel_threads);
+}
+
+double HostUse::cpu_neighbours_most() const {
+  return with_interrupts(cpu_neighbours(), cpu_interrupts, cpu_other_processes);
+}
+
+double HostUse::usable_cpus_neighbours_most() const {
+  return with_interrupts(usable_cpus_neighbours(), usable_cpus_interrupts,
+                         usable_cpus_other_processes);
 }
 
 HostUse host_use(const HostCounters& from, const HostCounters& to) {
@@ -275,6 +300,7 @@ void advance(HostCounters& at, const HostCounters& from, const HostCounters& to)
   }
   at.memory_available_bytes = to.memory_available_bytes;
   at.cpu_mhz = to.cpu_mhz;
+  at.accounts_interrupts = to.accounts_interrupts;
 }
 
 }  // namespace feedrate::measure

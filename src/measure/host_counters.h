@@ -31,6 +31,9 @@ struct HostCounters {
       -1;  // /proc/self/io: that this process caused to be fetched from storage
   std::int64_t memory_available_bytes = -1;  // /proc/meminfo: a level, not a counter
   double cpu_mhz = -1;                       // mean of up to 8 clocks, as the kernel says
+  // False: as the time of the thread that they interrupt. Seen by the column irq of /proc/stat,
+  // which a kernel without CONFIG_IRQ_TIME_ACCOUNTING never counts.
+  bool accounts_interrupts = true;
 };
 HostCounters read_host_counters();
 std::int64_t process_read_bytes();  // of it, HostCounters::process_read_bytes
@@ -55,6 +58,10 @@ struct HostUse {
   // it is not in these two, but in the kernel's part of them.
   double cpu_kernel_threads = -1;
   double usable_cpus_kernel_threads = -1;
+  // Of these, interrupts of such a kernel: so much at most came to the run's own threads, and is
+  // taken off twice. 0: it accounts them by themselves.
+  double cpu_interrupts = -1;
+  double usable_cpus_interrupts = -1;
   double psi_cpu_some = -1;
   double psi_io_some = -1;
   double psi_memory_some = -1;
@@ -71,6 +78,9 @@ struct HostUse {
   // account interrupts by themselves has those of the run's own threads taken off it, too.
   double cpu_neighbours() const;
   double usable_cpus_neighbours() const;
+  // The most that they took: with all of those interrupts. -1: unknown.
+  double cpu_neighbours_most() const;
+  double usable_cpus_neighbours_most() const;
 };
 HostUse host_use(const HostCounters& from, const HostCounters& to);
 

@@ -183,10 +183,14 @@ bool may_share_cpus(const OfMachine& ranks) {
 // Of a machine's ranks, the CPUs of the one whose neighbours took most of its own. The first rank
 // alone looks at the kernel's threads: of other ranks' CPUs these have the machine's mean.
 void keep_more_crowded(measure::HostUse& use, measure::HostUse rank) {
-  if (rank.usable_cpus_kernel_threads < 0) rank.usable_cpus_kernel_threads = use.cpu_kernel_threads;
+  if (rank.usable_cpus_kernel_threads < 0) {
+    rank.usable_cpus_kernel_threads = use.cpu_kernel_threads;
+    rank.usable_cpus_interrupts = use.cpu_interrupts;
+  }
   if (rank.usable_cpus_neighbours() <= use.usable_cpus_neighbours()) return;
   use.usable_cpus_other_processes = rank.usable_cpus_other_processes;
   use.usable_cpus_kernel_threads = rank.usable_cpus_kernel_threads;
+  use.usable_cpus_interrupts = rank.usable_cpus_interrupts;
 }
 
 // Each process counts the other ranks' as other processes; their CPU time is not other work.
@@ -207,6 +211,7 @@ MachineUse use_of(const OfMachine& ranks) {
   if (!may_share_cpus(ranks)) return machine;
   use.usable_cpus_other_processes = use.cpu_other_processes;
   use.usable_cpus_kernel_threads = use.cpu_kernel_threads;
+  use.usable_cpus_interrupts = use.cpu_interrupts;
   return machine;
 }
 

@@ -136,6 +136,7 @@ void leave_out_each_other(std::span<JobEnd> ends) {
     use.cpu_other_processes = std::max(0.0, use.cpu_busy - all);
     use.usable_cpus_other_processes = use.cpu_other_processes;  // they may use the same CPUs
     use.usable_cpus_kernel_threads = use.cpu_kernel_threads;
+    use.usable_cpus_interrupts = use.cpu_interrupts;
     // What a second of one job holds of the others is unknown.
     for (measure::HostSample& sample : m.host_series) sample.use.cpu_other_processes = -1;
   }

@@ -16,7 +16,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StageTotal, wall_ns, cpu_ns, items, bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StageTotals, stage, cpu_wait_ns)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HostUse, cpu_busy, cpu_iowait, cpu_steal, cpu_other_processes,
                                    usable_cpus_other_processes, cpu_kernel_threads,
-                                   usable_cpus_kernel_threads, psi_cpu_some, psi_io_some,
+                                   usable_cpus_kernel_threads, cpu_interrupts,
+                                   usable_cpus_interrupts, psi_cpu_some, psi_io_some,
                                    psi_memory_some, cpu_quota_stopped, disk_read_bytes_per_s,
                                    network_receive_bytes_per_s, storage_read_bytes,
                                    memory_available_bytes, cpu_mhz, process_cpu_s)

@@ -351,6 +351,26 @@ TEST(Flags, WhatTheKernelDoesIsNoNeighbour) {
   EXPECT_EQ(severity_of(record_of({rank}), "noisy_neighbour"), "");
 }
 
+// A kernel that counts interrupts as the time of the run's own threads, too.
+TEST(Flags, NeighboursThatMayHaveTakenTooMuchAreNoted) {
+  run::RankResult rank = rank_of(0);
+  rank.host.cpu_busy = 0.5, rank.host.cpu_other_processes = 0.13;
+  rank.host.cpu_kernel_threads = 0.05, rank.host.cpu_interrupts = 0.04;
+  const auto record = record_of({rank});
+  EXPECT_EQ(severity_of(record, "noisy_neighbour"), "note");
+  EXPECT_THAT(reason_of(record, "noisy_neighbour"),
+              testing::StartsWith("other processes took between 8.0 and 12.0 % of the CPUs: this"));
+  EXPECT_EQ(record["monitors"]["cpu_interrupts"], 0.04);
+  rank.host.cpu_interrupts = 0.01;
+  EXPECT_EQ(severity_of(record_of({rank}), "noisy_neighbour"), "");
+  rank.host.usable_cpus_other_processes = 0.13;
+  rank.host.usable_cpus_kernel_threads = rank.host.usable_cpus_interrupts = 0.05;
+  EXPECT_THAT(reason_of(record_of({rank}), "noisy_neighbour"),
+              testing::HasSubstr("between 8.0 and 13.0 % of the CPUs that it may use: "));
+  rank.host.cpu_kernel_threads = 0.01;
+  EXPECT_EQ(severity_of(record_of({rank}), "noisy_neighbour"), "warning");
+}
+
 // Their neighbours belong with what the kernel did on the same CPUs.
 TEST(Flags, OfRanksWithCpusOfTheirOwnTheMostCrowdedIsSaid) {
   run::RankResult first = rank_of(0), second = rank_of(0);

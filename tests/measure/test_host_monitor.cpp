@@ -59,6 +59,26 @@ TEST(HostUse, KnowsTheKernelsOwnPart) {
   EXPECT_DOUBLE_EQ(use.usable_cpus_neighbours(), 0.8);
 }
 
+// Some of them came to the run's own threads, of whose time they are: nobody knows how many.
+TEST(HostUse, InterruptsThatTheKernelDoesNotAccountLeaveARange) {
+  measure::HostCounters from, to;
+  to.all_ticks = to.usable_all_ticks = 400, to.busy_ticks = to.usable_busy_ticks = 200;
+  to.interrupt_ticks = to.usable_interrupt_ticks = 20;
+  EXPECT_EQ(measure::host_use(from, to).cpu_interrupts, -1) << "nobody looked";
+  from.kernel_threads_ns = 0, to.kernel_threads_ns = 200'000'000;
+  from.usable_kernel_threads_ns = 0, to.usable_kernel_threads_ns = 200'000'000;
+  EXPECT_NEAR(measure::host_use(from, to).cpu_neighbours_most(), 0.4, 1e-12) << "by themselves";
+  to.accounts_interrupts = false;
+  const measure::HostUse use = measure::host_use(from, to);
+  EXPECT_NEAR(use.cpu_interrupts, 0.05, 1e-12);
+  EXPECT_NEAR(use.cpu_neighbours(), 0.4, 1e-12);
+  EXPECT_NEAR(use.cpu_neighbours_most(), 0.45, 1e-12);
+  EXPECT_NEAR(use.usable_cpus_neighbours_most(), 0.45, 1e-12);
+  to.process_cpu_ns = 1'800'000'000;  // of 2 s: others took 0.05, all of it the kernel's threads
+  EXPECT_NEAR(measure::host_use(from, to).cpu_neighbours_most(), 0, 1e-12);
+  EXPECT_EQ(measure::HostUse().cpu_neighbours_most(), -1) << "unknown";
+}
+
 // On 64 CPUs, of which the run may use four: elsewhere a CPU is busy with interrupts.
 TEST(HostUse, WhatTheKernelDoesOnOtherCpusHidesNoNeighbour) {
   measure::HostCounters from, to;
