@@ -154,7 +154,7 @@ std::string starving_text(const std::vector<session::PlannedJob>& jobs,
   const measure::Estimate& least = fairness.shares[fairness.least.front()];
   const std::string share = share_text(least) + " of alone";
   const std::string by_chance =
-      least.ci95 ? "" : format(" (no interval below %zu repetitions)", measure::kLeastRepetitions);
+      least.ci95 ? "" : format(" (no interval below %zu runs)", measure::kLeastRepetitions);
   if (fairness.starves == false) return "none; the least is " + share + ", " + name + by_chance;
   if (fairness.least.size() > 1) {
     std::vector<std::size_t> numbers;

@@ -52,7 +52,7 @@ TEST(JobsText, OfOneRepetitionHasNoIntervals) {
             "fairness: 0.902, Jain's index of the 2 shares x of alone: (sum of x)^2 / (n * sum of "
             "x^2)\n"
             "  1: all alike, 1/n: one has all (Jain, Chiu and Hawe 1984, DEC-TR-301)\n"
-            "first to starve: job 1, 50.0 % of alone (no interval below 3 repetitions)\n"
+            "first to starve: job 1, 50.0 % of alone (no interval below 3 runs)\n"
             "overlap: all measured at once for 97.0 % of the longest window\n"
             "1000 img/s (EMULATED): emulation not yet compared with a GPU\n");
   EXPECT_THAT(text_of({repetition({960, 990})}),
