@@ -17,7 +17,8 @@ namespace {
 
 // Ranks that do different things would wait for each other, or measure a mixture.
 ranks::RunIdentity identity_of(const std::vector<plan::Cell>& cells,
-                               const run::RunOptions& options) {
+                               run::RunOptions options) {
+  options.listing_run.clear();  // each rank has drawn its own; rank 0's holds
   std::string text;
   for (const plan::Cell& cell : cells) text += run::to_text(run::RankOrder{cell, options, {}});
   return {machine::binary_hash(), to_hex(xxh3_of(text)), ranks::secret_of(std::getenv)};
