@@ -11,7 +11,6 @@ from .page import Page, at_bottom
 from .text import amount, plain, tick
 from .trace import COPIES, STAGES, STEPS, TRAINING
 
-SENTENCE = "The life of one batch, from the first stage of its first sample to the end of its step"
 ROW = 0.135  # inches, as on a sheet
 MOST_LABELS = 16  # of workers in a panel
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 from matplotlib import colormaps
 from matplotlib.patches import Rectangle
 
-from . import choice, figures, panels, style
+from . import choice, figures, findings, marks, panels, style
 from .cells import pixels
 from .page import Page
 from .text import clean, percent, plain, share_words, workers
 
-SENTENCE = (
-    "The share of the ceiling that every kind of data reaches at every stored size, at the "
-    "workers chosen"
-)
 NO_SIZE = "no stored size"
+LEAST = 12  # cells: fewer are better told by their numbers than by their colours
+
+
+def claim(plan, claims):
+    return findings.of_places(plan, claims)
 
 
 def draw(setting, gpus, context):
@@ -29,10 +30,10 @@ def draw(setting, gpus, context):
         for size in columns
     }
     drawn = [c for c in chosen.values() if c]
-    if not any(c.ratio for c in drawn):
+    if not any(c.ratio for c in drawn) or len(drawn) < LEAST or not panels.any_valid(drawn):
         return None
     page = Page(
-        setting, figures.TITLES["ceiling_heatmap"], context, gpus, max(1.0, len(series) / 9)
+        setting, figures.NAMED["ceiling_heatmap"].title, context, gpus, max(1.0, len(series) / 9)
     )
     page.foot(
         drawn,
@@ -53,7 +54,7 @@ def draw(setting, gpus, context):
     )
     for y, s in enumerate(series):
         for x, size in enumerate(columns):
-            _cell(ax, x, -y, chosen[s, size], page.compact)
+            _cell(ax, x, -y, chosen[s, size], page.narrow)
     _frame(ax, columns, series)
     return page
 
@@ -62,7 +63,7 @@ def _sized_first(size):
     return size is None, pixels(size)
 
 
-def _cell(ax, x, y, cell, compact):
+def _cell(ax, x, y, cell, is_narrow):
     if cell is None:
         ax.add_patch(
             Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor="white", edgecolor=style.LIGHT, zorder=2)
@@ -70,30 +71,31 @@ def _cell(ax, x, y, cell, compact):
         return
     if not cell.rate or not cell.ratio:
         _box(ax, x, y, facecolor="#F2F2F2", edgecolor="#BBBBBB", hatch="////")
-        _words(ax, x, y, f"× {cell.state}" if not cell.rate else "no ceiling", style.VERMILLION)
+        _words(ax, x, y, f"× {cell.state}" if not cell.rate else "no ceiling", style.EDGE)
         return
     share = cell.ratio.mean
     tone = colormaps["cividis_r"](0.92 * max(0.0, min(1.0, share)))
     if cell.share_serious:  # hollow, as everywhere: nobody reads its colour as a result
-        _box(ax, x, y, facecolor="white", edgecolor=tone)
+        box = _box(ax, x, y, facecolor="white", edgecolor=tone)
     else:
-        _box(ax, x, y, facecolor=tone, edgecolor="white")
+        box = _box(ax, x, y, facecolor=tone, edgecolor="white")
+    marks.link([box], cell)
     dark = not cell.share_serious and 0.299 * tone[0] + 0.587 * tone[1] + 0.114 * tone[2] < 0.5
-    words = (percent(share) if compact else share_words(cell.ratio)) + (
+    words = (percent(share) if is_narrow else share_words(cell.ratio)) + (
         " !" if cell.share_serious else ""
     )
     words += (
         ""
         if cell.workers is None
         else f"\n({cell.workers})"
-        if compact
+        if is_narrow
         else "\n" + workers(cell.workers)
     )
     _words(ax, x, y, words, "white" if dark else "black")
 
 
 def _box(ax, x, y, **look):
-    ax.add_patch(
+    return ax.add_patch(
         Rectangle((x - 0.47, y - 0.47), 0.94, 0.94, linewidth=style.scaled(2.5), zorder=3, **look)
     )
 

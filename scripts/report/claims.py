@@ -7,7 +7,7 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass
 
-from . import load_detail, panels, statistics
+from . import panels, statistics
 from .cells import NEGLIGIBLE
 from .settings import scaling
 from .text import at_most, spread
@@ -18,8 +18,7 @@ TELLS_LITTLE = 0.2  # a loss this large that could hide is no news of the cell
 
 @dataclass(frozen=True)
 class Claim:
-    """A share of 1 (of the ceiling, of linear scaling, of the speed of loading at the least detail)
-    and whether a loss is shown."""
+    """A share of 1 (of the ceiling, of linear scaling) and whether a loss is shown."""
 
     share: object = None  # Estimate; None where there is nothing to hold it against
     is_shown: bool = False
@@ -92,18 +91,16 @@ def _made(settings):
 class Claims:
     """The tests of one report: for every kind of data, stored size and GPU count at the workers
     chosen, whether it falls short of its ceiling, and, of those with several GPU counts, whether it
-    falls short of linear scaling; for pictures of several details, whether those of the most load
-    slower than those of the least. One-sided at 5 % for all of them together; a claim also needs
-    its own two-sided interval to exclude 1, so that no figure contradicts it.
+    falls short of linear scaling. One-sided at 5 % for all of them together; a claim also needs its
+    own two-sided interval to exclude 1, so that no figure contradicts it.
     """
 
     def __init__(self, settings):
-        self._losses, self._scaling, self._speeds = {}, {}, {}
+        self._losses, self._scaling = {}, {}
         for setting in settings:
             self._losses.update(_losses(setting))
             self._scaling.update(_scaling(setting))
-            self._speeds.update(_speeds(setting))
-        tested = [*self._losses.values(), *self._scaling.values(), *self._speeds.values()]
+        tested = [*self._losses.values(), *self._scaling.values()]
         family = [s for s in tested if s.low is not None]
         adjusted = statistics.holm([s.p_low for s in family])
         self._shown = {
@@ -130,11 +127,6 @@ class Claims:
         """The Claim about the cell's scaling, against the fewest GPUs of its series."""
         return self._claim(self._scaling.get(id(cell.origin)))
 
-    def speed(self, series):
-        """The Claim about the speed of loading of a load_detail.Series at its most detail, against
-        that at its least."""
-        return self._claim(self._speeds.get(series))
-
     def _claim(self, share):
         return Claim(share, id(share) in self._shown) if share else NOTHING
 
@@ -160,9 +152,3 @@ def _scaling(setting):
         shares = ((c, scaling(c, first)) for c in same if c is not first)
         found.update({id(c.origin): share for c, share in shares if share})
     return found
-
-
-def _speeds(setting):
-    """{series: its speed} of the valid ones, at the GPU count that the figure is drawn at."""
-    found = load_detail.series(setting, setting.first_count)
-    return {s: s.speed for s in found if s.speed and not s.is_serious}

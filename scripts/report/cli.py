@@ -61,7 +61,7 @@ def _parser():
         metavar="NAME",
         action="append",
         default=[],
-        help="draw this figure only, e.g. bars (may be given again)",
+        help="draw this figure only, e.g. stages (may be given again)",
     )
     parser.add_argument(
         "--no-figures", action="store_true", help="tables, index and interactive page only"
@@ -71,7 +71,7 @@ def _parser():
         "--no-paper",
         dest="paper",
         action="store_false",
-        help="no DIR/report/paper/: one-column figures, captions, methods",
+        help="no DIR/report/paper/: figures of one and two columns, captions, methods",
     )
     parser.add_argument("--no-slides", dest="slides", action="store_false", help="no slides.pptx")
     parser.add_argument("--feedrate-version", default="", help=argparse.SUPPRESS)
@@ -104,7 +104,8 @@ def make(found, records, path, context, folder):
     output.make_folder(folder)
     if options.only and made.is_whole(folder, path):  # the rest of it stays as it is
         written = _figures(found, context, folder)
-        made.write(folder, path, context, written + [f"paper/{name}" for name in _columns(context)])
+        columns = drawing.paper_files(context.drawn) if options.paper else []
+        made.write(folder, path, context, written + [f"paper/{name}" for name in columns])
         return written
     page = (
         beside.begin("index.html", lambda: _html(records, path, found, context, folder))
@@ -121,15 +122,6 @@ def make(found, records, path, context, folder):
     return written
 
 
-def _columns(context):
-    """The files of the figures that were drawn for a paper."""
-    return (
-        [f"{d.plan.name}.{kind}" for d in context.drawn for kind in drawing.PAPER_FORMATS]
-        if context.options.paper
-        else []
-    )
-
-
 def make_again(path, records, planned, before, folder):
     """Makes the report that made.read() describes again, with the tables of this program: those
     beside the ledger may have been changed."""
@@ -141,6 +133,7 @@ def make_again(path, records, planned, before, folder):
         options=options,
         records=len(records),
         say=_silent,
+        figures=tuple(before["figures"]),
     )
     found = grouping.group(plan.complete(records, planned))
     diagnosis_file.attach(found, path)
@@ -220,7 +213,7 @@ def _figures(found, context, folder):
         return []
     names = [f"{drawn.plan.name}.{kind}" for drawn in context.drawn for kind in drawn.kinds]
     if not options.only:
-        output.remove_stale(folder, figures.STEMS, set(names))
+        output.remove_stale(folder, figures.NAMED, set(names))
     return names
 
 

@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass, field
 
 from . import latex_table, methods, output, tables
+from .figures import NAMED
 from .heading import heading
 
 
@@ -18,7 +19,8 @@ class Context:
     planned: list = field(default_factory=list)  # of plan.read()
     options: object = None
     claims: object = None  # claims.Claims of the settings
-    medium: object = None  # what is drawn for: style.SHEET, style.COLUMN
+    medium: object = None  # what is drawn for: style.SHEET, style.COLUMN, style.WIDE
+    figures: tuple = tuple(NAMED)  # names of those that the report may have
     drawn: list = field(default_factory=list)  # drawing.Drawn, in order
     failed: list = field(default_factory=list)  # names of what should be there and is not
     records: int = 0  # how many the ledger holds

@@ -14,6 +14,7 @@ SYNTHETIC, DISCARD = "synthetic", "discard"
 BESIDE = (SYNTHETIC, DISCARD, "cpus")  # no links of the chain below the ceiling
 # How the loss of a step is told: as what it is, or why it is not.
 LOSS, GAIN, NOT_TOLD, NO_INTERVAL = "loss", "gain", "not told from 0", "no interval"
+NOT_QUOTABLE = "must not be quoted"
 # Rungs are rounded, and a round may lack one: within this share of the ceiling, a loss and the
 # difference of its two rungs are the same number.
 SAME = 0.02
@@ -107,6 +108,7 @@ class SeenFlag:
     name: str
     runs: int  # that raised it
     reason: str
+    is_serious: bool = False  # no number of these runs is to be quoted
 
 
 @dataclass(frozen=True)
@@ -116,7 +118,7 @@ class Bar:
     step: Step
     top: float  # the rate of the rung before it
     share: float  # of the ceiling, that is lost
-    how: str  # LOSS, GAIN, NOT_TOLD or NO_INTERVAL
+    how: str  # LOSS, GAIN, NOT_TOLD, NO_INTERVAL or NOT_QUOTABLE
     is_named: bool  # by the verdict
 
     @property
@@ -205,13 +207,22 @@ class Diagnosis:
         ]
 
     @property
+    def not_quotable(self):
+        """Why no number of it is to be quoted, its ceiling's included; "" if they may be."""
+        of = f" of {self.runs:.0f}" if self.runs else ""
+        serious = [
+            f"{clean(w.name, 30)} in {w.runs}{of} runs" for w in self.warnings if w.is_serious
+        ]
+        return f"{NOT_QUOTABLE}: {listing(serious)}" if serious else ""
+
+    @property
     def is_look(self):
         """Whether there are too few rounds to claim anything."""
         return self.rounds < statistics.LEAST
 
     def bars(self):
         """The steps as they are drawn; [] without a ceiling."""
-        names = () if self.is_look else self.verdict.names
+        names = () if self.is_look or self.not_quotable else self.verdict.names
         return [
             Bar(
                 step,
@@ -224,9 +235,12 @@ class Diagnosis:
         ]
 
     def told(self):
-        """Of each step what it is: LOSS, GAIN, NOT_TOLD or NO_INTERVAL. The risk that any step
-        is told that costs nothing is 5 % at most for those that the verdict names, which rests on
-        other evidence, and 5 % for all others together (Holm 1979)."""
+        """Of each step what it is: LOSS, GAIN, NOT_TOLD, NO_INTERVAL, or NOT_QUOTABLE for all of
+        them. The risk that any step is told that costs nothing is 5 % at most for those that the
+        verdict names, which rests on other evidence, and 5 % for all others together (Holm 1979).
+        """
+        if self.not_quotable:
+            return [NOT_QUOTABLE] * len(self.steps)
         named = [s for s in self.steps if s.name in self.verdict.names]
         others = [s for s in self.steps if s.name not in self.verdict.names]
         told = {}
@@ -245,6 +259,8 @@ class Diagnosis:
     def words(self):
         """The verdict, no stronger than it is."""
         v, names = self.verdict, [clean(name, 30) for name in self.verdict.names]
+        if self.not_quotable:
+            return self.not_quotable
         if self.is_look:
             return LOOK
         if not names:

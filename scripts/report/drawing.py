@@ -28,20 +28,21 @@ class Drawn:
     finding: str = ""
     caption: list = field(default_factory=list)  # sentences for a paper
     picture: bytes = b""  # PNG for a slide
+    svg: dict = field(default_factory=dict)  # {"wide": SVG, "column": SVG} for the page
     error: str = ""
 
 
 def draw(settings, context, folder):
     """Every figure; the plan's order is kept. Yields them as they come."""
     options = context.options
-    unknown = set(options.only) - set(figures.STEMS)
+    unknown = set(options.only) - set(context.figures)
     if unknown:
         raise ReportError(
             "--only " + min(unknown),
             "there is no such figure",
-            "choose from " + ", ".join(figures.STEMS),
+            "choose from " + ", ".join(context.figures),
         )
-    plans = figures.plan(settings, options.only)
+    plans = figures.plan(settings, options.only or context.figures)
     context.claims = claims.of(settings)
     _work[:] = [(plan, context, folder, typeface.cut()) for plan in plans]
     # the ledger stays as it is: no use looking through it for garbage at every figure
@@ -94,22 +95,38 @@ def _draw(plan, context, folder):
     )
     if page is None:
         return Drawn(_bare(plan))
-    if options.paper:
-        _saved(
+    svg = {}
+    for medium in (style.WIDE, style.COLUMN) if options.paper or options.html else ():
+        data, _ = _saved(
             module,
             plan,
-            replace(context, medium=style.COLUMN),
+            replace(context, medium=medium),
             os.path.join(folder, "paper"),
-            PAPER_FORMATS,
+            PAPER_FORMATS if options.paper else [],
+            ["svg"] if options.html else [],
         )
+        svg |= {medium.name: data["svg"].decode()} if options.html else {}
     return Drawn(
         _bare(plan),
         list(options.formats),
-        module.SENTENCE,
+        plan.figure.sentence,
         findings.headline(plan, context.claims),
         page.caption,
         pictures.get("png", b"") if options.slides else b"",
+        svg,
     )
+
+
+def paper_files(drawn):
+    """The names of the files for a paper."""
+    from . import style
+
+    return [
+        f"{d.plan.name}{medium.suffix}.{kind}"
+        for d in drawn
+        for medium in (style.COLUMN, style.WIDE)
+        for kind in PAPER_FORMATS
+    ]
 
 
 def _bare(plan):
@@ -128,8 +145,9 @@ def _saved(module, plan, context, folder, kinds, kept=()):
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(style.rc(context.medium))
-        where = (plan.setting,) if plan.gpus is None else (plan.setting, plan.gpus)
-        page = module.draw(*where, context)
+        # Their ids differ, so that one page can hold them all.
+        matplotlib.rcParams["svg.hashsalt"] = f"feedrate.{plan.name}.{context.medium.name}"
+        page = module.draw(plan.setting, plan.gpus, context)
         if page is None:
             return {}, None
         dpi = context.medium.dpi / page.scale  # as many pixels, however large the sheet
@@ -138,5 +156,6 @@ def _saved(module, plan, context, folder, kinds, kept=()):
             for kind in dict.fromkeys([*kinds, *kept])
         }
     for kind in kinds:
-        output.write(os.path.join(folder, f"{plan.name}.{kind}"), data[kind])
+        name = f"{plan.name}{context.medium.suffix}.{kind}"
+        output.write(os.path.join(folder, name), data[kind])
     return data, page

@@ -9,39 +9,75 @@ from dataclasses import dataclass
 from .heading import heading
 from .text import clean
 
-# What a figure is about, whatever it shows.
-TITLES = {
-    "throughput_vs_workers": "Throughput against loader workers",
-    "throughput_vs_gpus": "Throughput against GPUs",
-    "scaling_efficiency": "Scaling efficiency",
-    "utilisation_vs_gpus": "Accelerator utilisation against emulated GPUs",
-    "bars": "Throughput by kind of data",
-    "ceiling_heatmap": "Share of the ceiling by kind of data and stored size",
-    "batch_times": "Every batch of the run",
-    "load_vs_step": "Waiting for data and step time, batch by batch",
-    "stages": "Where the workers' time goes",
-    "disk_or_cpu": "Disk or CPU: shares of the workers' time and of the CPUs'",
-    "storage_bandwidth": "What the workers read, and what storage gave",
-    "load_vs_detail": "Load time against picture complexity",
-    "waiting_cost": "What the input costs",
-    "monitors": "Host and GPUs over a run",
-    "waterfall": "What the difference is made of",
-}
-STEMS = tuple(TITLES)
-# Drawn at every GPU count; the others at the smallest one, where the device is best fed, or over
-# all of them.
-AT_EVERY_COUNT = (
-    "throughput_vs_workers",
-    "bars",
-    "ceiling_heatmap",
-    "storage_bandwidth",
-    "waiting_cost",
+# The numbers of GPUs at which a figure is drawn: the smallest, where the device is best fed; each;
+# one over all of them; that of the cell that `feedrate diagnose` looked at, where there is one.
+FIRST, EVERY, OVER, DIAGNOSIS = "first", "every", "over", "diagnosis"
+
+
+@dataclass(frozen=True)
+class Figure:
+    name: str  # of its module and of its files
+    title: str  # what it is about, whatever it shows
+    sentence: str  # what it shows and how to read it
+    counts: str  # FIRST, EVERY, OVER or DIAGNOSIS
+    states_result: bool = True  # False: it shows a single run
+
+
+# A new figure: one row here, in the order of a report, and its module.
+FIGURES = (
+    Figure(
+        "throughput_vs_workers",
+        "Throughput against loader workers",
+        "Images per second against the loader's workers per GPU, or against the axis that was"
+        " varied in their place, with the synthetic ceiling (dashed) that they climb to",
+        EVERY,
+    ),
+    Figure(
+        "throughput_vs_gpus",
+        "Throughput against GPUs",
+        "Images per second of all GPUs together against their number, each point at the"
+        " workers chosen, with the straight line from the first point (dotted)",
+        OVER,
+    ),
+    Figure(
+        "utilisation_vs_gpus",
+        "Accelerator utilisation against emulated GPUs",
+        "The share of the time in which emulated GPUs compute (AU) against their number: each run"
+        " small, the median of the runs large, and a diamond at the most GPUs that keep 90 % and"
+        " 95 %; beside it, what is read and what so many GPUs need",
+        OVER,
+    ),
+    Figure(
+        "ceiling_heatmap",
+        "Share of the ceiling by kind of data and stored size",
+        "The share of the ceiling that every kind of data reaches at every stored size, at the"
+        " workers chosen",
+        EVERY,
+    ),
+    Figure(
+        "stages",
+        "Where the workers' time goes",
+        "Busy time per image of one worker by stage, computing and waiting apart, against the"
+        " device's time per image × workers: a bar that passes the mark limits the training",
+        EVERY,
+    ),
+    Figure(
+        "monitors",
+        "Host and GPUs over a run",
+        "Readings of the host and, where there are any, of the GPUs while one run was measured, of"
+        " the cell that kept them and reaches the least of its ceiling, with however many GPUs",
+        OVER,
+        states_result=False,
+    ),
+    Figure(
+        "waterfall",
+        "What the difference is made of",
+        "Images per second from the synthetic ceiling down to what one cell reaches, with what"
+        " each step between the two takes; measured by `feedrate diagnose`",
+        DIAGNOSIS,
+    ),
 )
-OVER_COUNTS = ("throughput_vs_gpus", "scaling_efficiency", "utilisation_vs_gpus")
-# Drawn of the cell that `feedrate diagnose` looked at, where there is one.
-OF_DIAGNOSIS = ("waterfall",)
-# Figures whose titles state a result; the others show a single run.
-OF_RESULTS = tuple(stem for stem in STEMS if stem not in ("batch_times", "monitors"))
+NAMED = {figure.name: figure for figure in FIGURES}
 
 
 @dataclass(frozen=True)
@@ -49,31 +85,34 @@ class Plan:
     """A figure that might be drawn: there may turn out to be nothing to show."""
 
     name: str  # of its file, without the ending
-    module: str  # that draws it
+    module: str  # that draws it: the name of its Figure
     setting: object
     gpus: object  # None: over all counts
     words: str  # the setting in words
 
+    figure = property(lambda self: NAMED[self.module])
 
-def plan(settings, only=()):
-    """Every figure of a report, setting by setting."""
+
+def plan(settings, names=tuple(NAMED)):
+    """The figures of those names for a report, setting by setting."""
     found = []
     for setting in settings:
         suffix = _suffix(setting, settings)
-        for stem in (s for s in STEMS if not only or s in only):
-            for n in _counts(stem, setting):
+        for figure in (f for f in FIGURES if f.name in names):
+            for n in _counts(figure, setting):
                 more = "" if n in (None, setting.first_count) else f".{n}-gpus"
-                found.append(Plan(stem + suffix + more, stem, setting, n, heading(setting, n)))
+                name = figure.name + suffix + more
+                found.append(Plan(name, figure.name, setting, n, heading(setting, n)))
     return found
 
 
-def _counts(stem, setting):
+def _counts(figure, setting):
     """At which numbers of GPUs the figure is drawn."""
-    if stem in OF_DIAGNOSIS:
+    if figure.counts == DIAGNOSIS:
         return [setting.diagnosis.gpus] if setting.diagnosis else []
-    if stem in OVER_COUNTS:
+    if figure.counts == OVER:
         return [None]
-    return setting.gpu_counts() if stem in AT_EVERY_COUNT else [setting.first_count]
+    return setting.gpu_counts() if figure.counts == EVERY else [setting.first_count]
 
 
 def _suffix(setting, settings):

@@ -19,7 +19,7 @@ THICK = 0.64  # of a row, a bar
 def described(setting, cells):
     found = setting.diagnosis
     return {
-        "title": figures.TITLES["waterfall"],
+        "title": figures.NAMED["waterfall"].title,
         "label": clean(found.label, 200),
         "verdict": found.words(),
         "sentence": "" if found.is_look else clean(found.verdict.sentence, 600),

@@ -45,13 +45,6 @@ SENTENCES = {
             " the page cache."
         ),
     ),
-    "load_vs_detail": (
-        "Load time against picture complexity",
-        (
-            "What one worker spends on a picture, stage by stage, against the mean size of the"
-            " files: generated pictures of one size that differ in how much there is to see."
-        ),
-    ),
     "throughput_vs_gpus": (
         "Throughput against GPUs",
         (
@@ -73,7 +66,6 @@ AT_A_COUNT = {
     "stages": html_bars.stages,
     "disk_or_cpu": html_time.disk_or_cpu,
     "bandwidth": html_bars.bandwidth,
-    "load_vs_detail": html_time.load_vs_detail,
 }
 OVER_COUNTS = {
     "throughput_vs_gpus": html_throughput.over_gpus,

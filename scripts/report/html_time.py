@@ -1,13 +1,11 @@
-"""What the workers' time and the CPUs' goes to, and load time against picture complexity, as plotly
-figures."""
+"""What the workers' time and the CPUs' goes to, as plotly figures."""
 
 from __future__ import annotations
 
-from . import html_look as looks
-from . import load_detail, stage_times, storage, style, time_shares
+from . import stage_times, storage, style, time_shares
 from .html_bars import LEGEND, bars, best_cells, row_axis
 from .html_throughput import panel
-from .text import amount, percent, plotly, spread
+from .text import amount, percent
 
 UPPER, LOWER, THICK = -0.19, 0.19, 0.36  # of a row: the workers' bar above, the CPUs' below
 CPUS = {
@@ -139,75 +137,5 @@ def _rates(rows, cells):
         "showlegend": False,
         "textfont": {"color": "@ink", "size": 12},
         "customdata": [cells.number_of(c) for _, _, c in rows],
-        "cliponaxis": False,
-    }
-
-
-def load_vs_detail(setting, gpus, cells):
-    """ms of one worker per image by stage against the mean size of a file; a panel a series."""
-    series = load_detail.series(setting, gpus)
-    names = stage_times.names_of([point.parts for s in series for point in s.points])
-    colours = stage_times.colours_of(names)
-    return [
-        panel(
-            s.label,
-            [_area(s, name, colours[name], cells) for name in names] + [_loads(s, cells)],
-            {
-                "xaxis": {"title": {"text": "mean size of a file (kB, 1,000 bytes)"}},
-                "yaxis": {"title": {"text": "ms per image and worker"}, "rangemode": "tozero"},
-                "showlegend": True,
-                "legend": {**LEGEND, "y": -0.24, "yanchor": "top"},  # the panel's title is above
-            },
-            height=400,
-        )
-        for s in series
-    ]
-
-
-def _area(series, name, colour, cells):
-    times = [sum(ms for part, ms, _ in p.parts if part == name) for p in series.points]
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "stackgroup": "stages",
-        "x": [p.file_kb for p in series.points],
-        "y": times,
-        "name": plotly(name, 40),
-        "fillcolor": style.lighter(colour, 0.45),
-        "line": {"color": "@ink", "width": 0.5},
-        "hoverinfo": "text",
-        "hovertext": [
-            cells.hover(p.cell, f"{name}: {amount(ms)} ms per image")
-            for p, ms in zip(series.points, times)
-        ],
-        "customdata": [cells.number_of(p.cell) for p in series.points],
-    }
-
-
-def _loads(series, cells):
-    """The sum of the stages with its interval, named by the detail."""
-    look = style.KINDS.get(series.data, style.OTHER)
-    invalid = [p.cell.serious for p in series.points]
-    return {
-        "type": "scatter",
-        "mode": "markers+text",
-        "x": [p.file_kb for p in series.points],
-        "y": [p.load.mean for p in series.points],
-        "name": "all stages",
-        "marker": looks.markers(invalid, look),
-        "error_y": looks.error_bars([p.load for p in series.points], look),
-        "text": [
-            plotly(p.detail, 20) + (" !" if bad else "") for p, bad in zip(series.points, invalid)
-        ],
-        "textposition": "top left",
-        "textfont": {"color": "@ink", "size": 12},
-        "hoverinfo": "text",
-        "hovertext": [
-            cells.hover(
-                p.cell, f"{spread(p.load, lambda ms: f'{amount(ms)} ms')} per image and worker"
-            )
-            for p in series.points
-        ],
-        "customdata": [cells.number_of(p.cell) for p in series.points],
         "cliponaxis": False,
     }

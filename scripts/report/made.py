@@ -32,6 +32,7 @@ KINDS = {
     "feedrate_version": str,
     "drawn_with": dict,
     "options": dict,
+    "figures": list,
     "files": dict,
 }
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -50,6 +51,7 @@ def write(folder, path, context, names):
         "feedrate_version": context.version,
         "options": {name: getattr(context.options, name) for name in OPTIONS},
         "drawn_with": drawn_with(),
+        "figures": list(context.figures),
         "files": {},
     }
     before = read(folder)
@@ -58,6 +60,7 @@ def write(folder, path, context, names):
     if context.options.only and is_whole(folder, path):
         made.update(
             options=before["options"],
+            figures=list(dict.fromkeys([*before["figures"], *context.options.only])),
             files={
                 n: h for n, h in before["files"].items() if sha256(os.path.join(folder, n)) == h
             },
@@ -93,13 +96,14 @@ def read(folder):
         with open(os.path.join(folder, NAME), encoding="utf-8") as file:
             # "": made before there were diagnoses
             made = {"diagnosis_sha256": "", **json.load(file)}
+            made.setdefault("figures", _figures_of(made))
         options = made["options"]
         sound = (
             made["schema"] == SCHEMA
             and all(isinstance(made[key], kind) for key, kind in KINDS.items())
             and all(isinstance(options[key], kind) for key, kind in OPTIONS.items())
             and set(options["formats"]) <= set(output.FORMATS)
-            and set(options["only"]) <= set(figures.STEMS)
+            and all(_is_name(name) for name in [*options["only"], *made["figures"]])
             and all(
                 _is_plain(name) and isinstance(digest, str)
                 for name, digest in made["files"].items()
@@ -108,6 +112,19 @@ def read(folder):
         return made if sound else None
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
+
+
+def _figures_of(made):
+    """The figures that an older report knew, which does not list them: those that it drew."""
+    if made["options"]["no_figures"]:
+        return list(figures.NAMED)
+    drawn = (n for n in made["files"] if n.endswith(output.FORMATS) and "/" not in n)
+    return list(dict.fromkeys(name.partition(".")[0] for name in drawn))
+
+
+def _is_name(name):
+    """Of a figure, of this program or of another version."""
+    return re.fullmatch(r"[a-z0-9_]+", name) is not None
 
 
 def _is_plain(name):

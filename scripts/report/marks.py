@@ -1,4 +1,5 @@
-"""Points, the mark of an invalid one, and the ticks of a log axis, as several figures draw them."""
+"""Points, the mark of an invalid one, the link to a record, and the ticks of a log axis, as several
+figures draw them."""
 
 from __future__ import annotations
 
@@ -8,31 +9,34 @@ from . import style
 from .text import tick
 
 
+def anchor(cell):
+    """What the page calls the row of a cell or a ceiling: the id of its element."""
+    return f"cell-{cell.origin.cell_id}"
+
+
+def link(artists, cell):
+    """Lets what stands for a cell lead to its row on the page. In a PDF a link has no effect."""
+    for artist in artists:
+        artist.set_url("#" + anchor(cell))
+
+
 def points(ax, places, look):
-    """Markers with error bars at (x, estimate, invalid), or with the points of the repetitions
-    where there is no interval; those that are invalid hollow and with their mark."""
-    for invalid in (False, True):
-        here = [(x, estimate) for x, estimate, serious in places if serious == invalid]
-        if not here:
-            continue
-        how = style.marker(look, invalid)
-        if look.marker == "_":  # the ceiling's
-            how = dict(
-                color="black",
-                marker="_",
-                markersize=style.scaled(11),
-                markeredgewidth=style.scaled(2),
-            )
+    """Markers with error bars at (x, cell, estimate, invalid), or with the points of the
+    repetitions where there is no interval; those that are invalid hollow and with their mark."""
+    for x, cell, estimate, invalid in places:
+        how = _ceiling_mark() if look.marker == "_" else style.marker(look, invalid)
         ax.errorbar(
-            [x for x, _ in here],
-            [e.mean for _, e in here],
-            list(zip(*(e.error_bar for _, e in here))),
-            linestyle="none",
+            [x],
+            [estimate.mean],
+            [[side] for side in estimate.error_bar],
+            fmt="none",
+            ecolor=how["color"],
             capsize=style.scaled(3.5),
             elinewidth=style.scaled(1.3),
-            **how,
+            zorder=how["zorder"],
         )
-        for x, estimate in ((x, e) for x, e in here if e.low is None and len(e.points) > 1):
+        link(ax.plot([x], [estimate.mean], linestyle="none", **how), cell)
+        if estimate.low is None and len(estimate.points) > 1:
             ax.plot(
                 [x] * len(estimate.points),
                 estimate.points,
@@ -42,8 +46,18 @@ def points(ax, places, look):
                 markersize=style.scaled(7),
                 zorder=5,
             )
-        for x, estimate in here if invalid else []:
+        if invalid:
             exclaim(ax, x, estimate.mean)
+
+
+def _ceiling_mark():
+    return dict(
+        color="black",
+        marker="_",
+        markersize=style.scaled(11),
+        markeredgewidth=style.scaled(2),
+        zorder=3.5,
+    )
 
 
 def log_ticks(axis, low, high):

@@ -6,23 +6,29 @@ import math
 
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
 
-from . import figures, ledger, panels, style
+from . import figures, findings, ledger, panels, style
 from .page import Page, at_bottom
 from .readings import GPU, HOST, chosen, host, of_gpus
-from .text import clean, plain, tick
+from .text import clean, percent, plain, tick
+from .text import gpus as gpu_words
 
-SENTENCE = (
-    "Readings of the host and, where there are any, of the GPUs while one run was measured, of the "
-    "cell with the lowest mean rate that kept them"
-)
+DASHES = ("-", (0, (5, 1.5)), (0, (1.5, 1)), (0, (4, 1.5, 1, 1.5)))
+LINES = tuple(zip(style.READINGS, DASHES))
 
 
-LINES = (
-    (style.BLUE, "-"),
-    (style.VERMILLION, (0, (5, 1.5))),
-    (style.GREEN, (0, (1.5, 1))),
-    (style.PURPLE, (0, (4, 1.5, 1, 1.5))),
-)
+def claim(plan, claims):
+    return findings.of_places(plan, claims, lambda *_: _busy(plan))
+
+
+def _busy(plan):
+    cell, record = chosen(plan.setting, plan.gpus)
+    if record is None:
+        return ""
+    busy = ledger.number(ledger.part(record, "monitors", "cpu_busy"))
+    words = "One run of " + _name(cell) + (" (invalid)" if cell.serious else "")
+    return (
+        f"{words}: the CPUs were {percent(busy)} busy" if busy is not None and busy >= 0 else words
+    )
 
 
 def draw(setting, gpus, context):
@@ -36,26 +42,30 @@ def draw(setting, gpus, context):
     wanted += [(title, top, of_gpus(record, key)) for title, top, key in GPU]
     wanted = [panel for panel in wanted if panel[2]]
     page = Page(
-        setting, figures.TITLES["monitors"], context, gpus, 1.0 if len(wanted) <= 4 else 1.3
+        setting, figures.NAMED["monitors"].title, context, gpus, 1.0 if len(wanted) <= 4 else 1.3
     )
     page.foot([cell], [_caption(cell, record)], single_runs=True)
-    over = 0.62 if page.compact else 0.42  # a column has its legends in two rows
+    over = 0.65 if page.narrow else 0.45  # a column has its legends in two rows
     axes = page.panels(
-        len(wanted), over=over, high=over + 0.44, wide=0.95 if page.compact else 0.66, tall=0.8
+        len(wanted), over=over, high=over + 0.44, wide=0.95 if page.narrow else 0.66, tall=0.8
     )
     last = max(x[-1] for _, _, lines in wanted for _, x, _ in lines)
     for i, (ax, (title, top, lines)) in enumerate(zip(axes, wanted)):
-        _panel(ax, title, top, lines, last, 2 if page.compact else 4)
+        _panel(ax, title, top, lines, last, 2 if page.narrow else 4)
         if at_bottom(axes, i):
             whole = "run in pairs" if ledger.in_pairs(record) else "window"
-            ax.set_xlabel("seconds" if page.compact else f"seconds of the {whole}")
+            ax.set_xlabel("seconds" if page.narrow else f"seconds of the {whole}")
     return page
+
+
+def _name(cell):
+    return panels.name(cell) + (f", {gpu_words(cell.gpus)}" if cell.gpus > 1 else "")
 
 
 def _caption(cell, record):
     words = (
-        f"The cell with the lowest mean rate that kept readings: {panels.name(cell)}, repetition"
-        f" {clean(record['repetition'], 9)}" + (" !" if cell.serious else "") + "."
+        f"The cell that kept readings and reaches the least of its ceiling: {_name(cell)},"
+        f" repetition {clean(record['repetition'], 9)}" + (" !" if cell.serious else "") + "."
     )
     means = [
         (label, ledger.number(ledger.part(record, "monitors", key)))
@@ -100,7 +110,7 @@ def _panel(ax, title, top, lines, last, columns):
     if lines[0][0]:
         ax.legend(
             loc="lower left",
-            bbox_to_anchor=(-0.02, 0.98),
+            bbox_to_anchor=(-0.02, 1.02),
             ncol=min(columns, len(lines)),
             frameon=False,
             borderaxespad=0,

@@ -124,7 +124,7 @@ def index(settings, title_of, figures, leads_to, context):
         "",
         "## Findings",
         "",
-        *_findings(settings),
+        *_findings(settings, context.figures),
         "",
         "## Figures",
         "",
@@ -158,17 +158,20 @@ def _diagnosis(found):
     return lines
 
 
-def _findings(settings):
+def _finding(plan, all_claims):
+    try:
+        return findings.finding(plan, all_claims)
+    except ImportError:  # without matplotlib nothing is drawn either, and the report says so
+        return plan.figure.title
+
+
+def _findings(settings, names):
     """What may be said of the numbers: the titles of those slides that show results, each once."""
     found, all_claims = {}, claims.of(settings)
-    for plan in plans.plan(settings):
-        words = (
-            findings.finding(plan, all_claims)
-            if plan.module in plans.OF_RESULTS
-            else plans.TITLES[plan.module]
-        )
+    for plan in plans.plan(settings, names):
+        words = _finding(plan, all_claims) if plan.figure.states_result else plan.figure.title
         words = claims.LOOK if words.endswith(claims.LOOK) else words
-        if words != plans.TITLES[plan.module]:
+        if words != plan.figure.title:
             found.setdefault(plan.words, {})[words] = None
     return [
         line

@@ -26,11 +26,12 @@ class OverGpus:
         return [(self.chosen[size, s], s.look) for s in self.series]
 
 
-def lay_out(setting, context, title, more_legend=(), notes=lambda counts: []):
-    """The page with its legend and foot, before its panels; None where there is only one count."""
+def lay_out(setting, context, title, more_legend=(), notes=lambda over: []):
+    """The page with its legend and foot, before its panels; None where there is only one count, or
+    no valid cell."""
     cells = [c for c in setting.cells if c.data != "synthetic"]
     counts = sorted({c.gpus for c in cells if c.rate})
-    if len(counts) < 2:
+    if len(counts) < 2 or not panels.any_valid(cells):
         return None
     sizes, series = panels.image_sizes(cells), style.series_of(cells)
     page = Page(setting, title, context, None, 1.0 if len(sizes) <= 3 else 1.3)
@@ -49,8 +50,9 @@ def lay_out(setting, context, title, more_legend=(), notes=lambda counts: []):
         for s in series
     }
     drawn = list({id(c): c for row in chosen.values() for c in row}.values())
-    page.foot(drawn, [workers_used(chosen, sizes), *notes(counts)])
-    return OverGpus(page, sizes, series, counts, chosen, look)
+    over = OverGpus(page, sizes, series, counts, chosen, look)
+    page.foot(drawn, [workers_used(chosen, sizes), *notes(over)])
+    return over
 
 
 def label(ax, axes, i, size, setting):
@@ -75,8 +77,13 @@ def workers_used(chosen, sizes):
     words = {}
     for (size, s), row in used.items():
         if any(w is not None for w in row):
-            sized = any(c.image_size for c in chosen[size, s]) and len(sizes) > 1
-            name = f"{s.label} {size}" if sized else s.label
-            words[name] = str(row[0]) if len(set(row)) == 1 else listing(row)
+            told = str(row[0]) if len(set(row)) == 1 else listing(row)
+            words[row_name(size, s, chosen[size, s], sizes)] = told
     words = [f"{name}: {row}" for name, row in words.items()]
     return "Workers chosen per GPU, by GPU count where they differ: " + "; ".join(words) + "."
+
+
+def row_name(size, series, cells, sizes):
+    """A series of a panel, with its stored size where there are several."""
+    sized = any(c.image_size for c in cells) and len(sizes) > 1
+    return f"{series.label} {size}" if sized else series.label

@@ -1,5 +1,6 @@
 """The page that every figure is drawn on: a 16:9 sheet with title, tag strip, legend, notes and
-footer, or a paper's column, whose caption says what the sheet writes around its panels.
+footer, or a bare one of a paper or of the page, beside which a caption says what the sheet writes
+around its panels.
 """
 
 from __future__ import annotations
@@ -23,13 +24,15 @@ LEFT, RIGHT = 0.05, 0.965
 class Page:
     """A figure in the making. The order is: legend(), foot(), panels(), sides(). `scale` enlarges
     the sheet, so that more rows keep their type size relative to each other; a slide then shows
-    them smaller. A column (`compact`) gets its height from panels() instead."""
+    them smaller. A `bare` one gets its height from panels() instead. On a `narrow` one, a paper's
+    column, there is room for few words."""
 
     def __init__(self, setting, title, context, gpus=None, scale=1.0, words=""):
         """`words` stand below the title in place of the setting's."""
         medium = context.medium
-        self.setting, self.context, self.compact = setting, context, medium.height is None
-        self.scale = 1.0 if self.compact else scale
+        self.setting, self.context = setting, context
+        self.bare, self.narrow = medium.is_bare, medium.is_narrow
+        self.scale = 1.0 if self.bare else scale
         self.factor = medium.text / style.SHEET.text
         self.width = medium.width * self.scale
         self.height = (medium.height or medium.width) * self.scale
@@ -41,7 +44,7 @@ class Page:
         self.from_top = self.figure.dpi_scale_trans + ScaledTranslation(
             0, 1, self.figure.transFigure
         )
-        if self.compact:
+        if self.bare:
             self.above, self.below = self._small_tag(setting.kind), 0.03
             return
         self.above, self.below = 0.83, 0.62  # inches that are taken
@@ -74,9 +77,9 @@ class Page:
         return width / self.figure.bbox.width
 
     def explain(self, words):
-        """Sentences below the heading; for a paper, in the caption."""
+        """Sentences below the heading; of a bare page, in the caption."""
         self.caption.append(words)
-        if self.compact:
+        if self.bare:
             return
         for line in textwrap.wrap(plain(words, 600), int(122 * self.scale)):
             y = 1 - self.inches(self.above + 0.02)
@@ -120,7 +123,7 @@ class Page:
         )
 
     def _small_tag(self, kind):
-        """The tag of a column, in its own line; returns the inches that it takes."""
+        """The tag of a bare page, in its own line; returns the inches that it takes."""
         if kind not in style.TAGS:
             return 0.03
         words, colour = style.TAGS[kind]
@@ -140,8 +143,8 @@ class Page:
 
     def legend(self, handles, labels):
         """Between the title and the panels, in as few rows as the page's width allows."""
-        left = 0.04 if self.compact else LEFT * self.width
-        room = self.width - 0.08 if self.compact else (RIGHT - LEFT) * self.width
+        left = 0.04 if self.bare else LEFT * self.width
+        room = self.width - 0.08 if self.bare else (RIGHT - LEFT) * self.width
         for rows in range(1, len(labels) + 1):
             legend = self.figure.legend(
                 handles,
@@ -149,18 +152,17 @@ class Page:
                 loc="upper left",
                 ncol=math.ceil(len(labels) / rows),
                 frameon=False,
-                bbox_to_anchor=(left, (0.0 if self.compact else 0.09) - self.above),
+                bbox_to_anchor=(left, (0.0 if self.bare else 0.09) - self.above),
                 bbox_transform=self.from_top,
                 handlelength=2.6,
                 handletextpad=0.6,
-                columnspacing=1.0 if self.compact else 1.5,
+                columnspacing=1.0 if self.bare else 1.5,
                 borderaxespad=0,
                 borderpad=0,
             )
-            width = legend.get_window_extent(self.figure.canvas.get_renderer()).width
-            if width <= room * self.figure.dpi or rows == len(labels):
-                rows = math.ceil(len(labels) / math.ceil(len(labels) / rows))
-                self.above += self.factor * (0.24 * rows + 0.04)
+            box = legend.get_window_extent(self.figure.canvas.get_renderer())
+            if box.width <= room * self.figure.dpi or rows == len(labels):
+                self.above += box.height / self.figure.dpi + 0.09 * self.factor
                 return
             legend.remove()
 
@@ -174,12 +176,12 @@ class Page:
             (line, "#222222") for note in notes for line in textwrap.wrap(plain(note, 1500), width)
         ]
         lines += [(line, style.GREY) for line in textwrap.wrap(plain(source, 600), width)]
-        if self.compact:
-            lines = [
-                (line, "#222222") for line in textwrap.wrap("; ".join(footnotes.marks(cells)), 56)
-            ]
-        step, start = (0.115, 0.04) if self.compact else (0.148, 0.09)
-        left = 0.05 if self.compact else LEFT * self.width
+        if self.bare:
+            width = 56 if self.narrow else 120
+            marks = "; ".join(footnotes.marks(cells))
+            lines = [(line, "#222222") for line in textwrap.wrap(marks, width)]
+        step, start = (0.115, 0.04) if self.bare else (0.148, 0.09)
+        left = 0.05 if self.bare else LEFT * self.width
         for i, (line, colour) in enumerate(reversed(lines)):
             self.figure.text(
                 left,
@@ -202,28 +204,30 @@ class Page:
         over=0.30,
         wide=0.45,
         high=0.62,
-        tall=1.25,
+        tall=None,
         columns=None,
     ):
         """`count` axes in as square a grid as 16:9 wants; `under`, `over`, `wide` and `high` are
         the inches (of a sheet) that tick labels and titles need below, above and between them. In a
-        column a panel is `tall` inches and there are `columns` of them."""
-        if self.compact:
+        column a panel is `tall` inches and there are `columns` of them; on a wider bare page it is
+        higher, as its type is."""
+        if self.narrow:
             columns = columns or min(count, 2)
             left = 0.155 if left is None else left
             right = (0.865 if right_axis else 0.975) if right is None else right
         else:
             columns = count if count <= 3 else math.ceil(math.sqrt(count))
-            left = 0.096 if left is None else left
-            right = (0.93 if right_axis else 0.965) if right is None else right
+            left = 0.103 if left is None else left
+            right = (0.925 if right_axis else 0.967) if right is None else right
         rows = math.ceil(count / columns)
         above, below = self.above + self.factor * over, self.below + self.factor * under
-        high, wide = self.factor * high, wide * (0.45 if self.compact else 1)
-        if self.compact:
+        high, wide = self.factor * high, wide * (0.45 if self.narrow else self.factor)
+        width = ((right - left) * self.width - (columns - 1) * wide) / columns
+        if self.bare:
+            tall = self._tall(tall, width)
             self.height = above + below + rows * tall + (rows - 1) * high
             self.figure.set_size_inches(self.width, self.height)
         height = (self.height - above - below - (rows - 1) * high) / rows
-        width = ((right - left) * self.width - (columns - 1) * wide) / columns
         top, bottom = 1 - self.inches(above), self.inches(below)
         grid = self.figure.add_gridspec(
             rows,
@@ -241,6 +245,12 @@ class Page:
             self._fix_labels(ax)
         return axes
 
+    def _tall(self, tall, width):
+        """The inches of a panel that is so wide and, in a column, so tall (None: as usual)."""
+        if tall is not None:
+            return tall * self.factor * style.SHEET.text / style.COLUMN.text
+        return 1.25 if self.narrow else min(max(0.62 * width, 1.5), 2.6)
+
     def _fix_labels(self, ax):
         """Sets where the axis label stands. Otherwise every draw would lay out all ticks once more
         to find its place. Vertical axes have no label of their own, see sides()."""
@@ -251,7 +261,7 @@ class Page:
 
     def sides(self, left, right=""):
         """The words of the vertical axes, once for all panels."""
-        edge = 0.022 if self.compact else 0.015
+        edge = 0.022 if self.narrow else 0.016
         for x, words in ((edge, left), (1 - edge, right)):
             self.figure.text(
                 x, self.middle, words, rotation=90, ha="center", va="center", fontsize=style.pt(11)

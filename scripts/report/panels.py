@@ -34,6 +34,11 @@ def of_series(cells, series):
     return [c for c in cells if (c.data, c.variant) == (series.data, series.variant)]
 
 
+def any_valid(cells):
+    """Whether a figure of these cells would say anything."""
+    return any(c.rate and not c.serious for c in cells)
+
+
 def best(cells):
     """The cell that stands for some that differ in their workers alone; where none has a result,
     one that tells why; None without cells."""

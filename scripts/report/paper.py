@@ -1,10 +1,10 @@
-"""What a paper takes beside the one-column figures: their captions and a methods section."""
+"""What a paper takes beside its figures: their captions and a methods section."""
 
 from __future__ import annotations
 
 import os
 
-from . import derived, figures, output
+from . import derived, drawing, figures, output
 from .text import latex
 
 
@@ -15,9 +15,9 @@ def write_files(settings, context, folder):
     output.make_folder(place)
     output.write(os.path.join(place, "figures.tex"), _captions(context.drawn))
     texts = derived.write(folder, derived.PAPER, derived.Source(settings, context))
-    drawn = {f"{d.plan.name}.{kind}" for d in context.drawn for kind in ("pdf", "svg")}
+    drawn = set(drawing.paper_files(context.drawn))
     if not context.options.only and "figures" not in context.failed:
-        output.remove_stale(place, figures.STEMS, drawn)
+        output.remove_stale(place, figures.NAMED, drawn)
     return [*(f"paper/{name}" for name in [*sorted(drawn), "figures.tex"]), *texts]
 
 
@@ -25,7 +25,8 @@ def _captions(drawn):
     """A figure environment for each PDF. Numbers in it come from the ledger; the words are a
     start."""
     lines = [
-        r"% \usepackage{graphicx,textcomp}; the figures are 3.4 in wide: one column.",
+        r"% \usepackage{graphicx,textcomp}; the figures are 3.33 in wide: one column.",
+        r"% Each is there as NAME.wide.pdf, too, 7 in wide: for figure*.",
         r"% Set \graphicspath{{paper/}} to the folder of the PDFs.",
     ]
     for d in drawn:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from . import ledger, panels
+from . import ledger
 
 
 @dataclass(frozen=True)
@@ -54,19 +54,26 @@ GPU = (
     ("power (W)", None, "power_w"),
     ("temperature (°C)", None, "temperature_c"),
 )
-LEAST = 3  # readings: of the host one a second, of a GPU two
+LEAST = 5  # readings: of the host one a second, of a GPU two; fewer are no course of a run
 
 
 def chosen(setting, gpus):
-    """(cell, record): a run of the slowest cell that kept readings, one with GPUs' before one
-    without, a valid one before an invalid one."""
+    """(cell, record): a run of the cell that kept readings and reaches the least of its ceiling,
+    one with GPUs' before one without, a valid one before an invalid one. `gpus` None: any."""
+    cells = [c for c in setting.cells if c.data != "synthetic" and gpus in (None, c.gpus)]
     found = [
-        (c.serious, not _has_gpu(r), c.rate.mean, i, c, r)
-        for i, c in enumerate(panels.at_gpus(setting, gpus))
+        (c.serious, not _has_gpu(r), *_pace(c), i, c, r)
+        for i, c in enumerate(cells)
         for r in c.runs[:1]
         if _has_host(r) or _has_gpu(r)
     ]
-    return min(found, key=lambda f: f[:4])[4:] if found else (None, None)
+    return min(found, key=lambda f: f[:5])[5:] if found else (None, None)
+
+
+def _pace(cell):
+    """Sort key: by the share of the ceiling; those without one last, by their rate a GPU."""
+    share = cell.ratio
+    return share is None, share.mean if share else cell.rate.mean / cell.gpus
 
 
 def _has_host(record):

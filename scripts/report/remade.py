@@ -7,11 +7,12 @@ import os
 import re
 import tempfile
 
-from . import diagnosis_file, interrupts, made, output
+from . import diagnosis_file, figures, interrupts, made, output
 from .text import clean, listing
 
 TEXT = (".md", ".csv", ".tex")  # what no library draws
 OF_DRAWING = ("index.md", "paper/figures.tex")  # they name what could be drawn
+OF_FIGURES = (*OF_DRAWING, "index.html", "slides.pptx")  # they name or show all figures
 AGAIN = "run `feedrate report` again"
 
 
@@ -107,6 +108,8 @@ def _compared(folder, again, before):
     others = sorted(name for name in here if then.get(name) != here[name])
     libraries = [name for name in others if name != "report"]
     findings, elsewhere = [], []
+    gone = [name for name in before["figures"] if name not in figures.NAMED]
+    theirs_alone = [name for name in before["files"] if _is_of(name, gone)]
     for name in sorted(_written(again) - before["files"].keys()):
         if not libraries:
             findings.append(
@@ -117,7 +120,7 @@ def _compared(folder, again, before):
             made.sha256(os.path.join(again, name)),
             made.sha256(os.path.join(folder, name)),
         )
-        if not theirs or mine == theirs:
+        if not theirs or mine == theirs or name in theirs_alone:
             continue
         if (
             libraries
@@ -131,13 +134,24 @@ def _compared(folder, again, before):
                 + (", or made by another version of the report" if "report" in others else "")
                 + f"; {AGAIN}"
             )
-    if not elsewhere:
-        return findings, []
-    words = listing(
-        f"{name} {clean(then.get(name) or 'none', 20)} there, {here[name] or 'none'} here"
-        for name in libraries
-    )
-    return findings, [f"{len(elsewhere)} drawn files were compared by their hashes alone: {words}"]
+    notes = []
+    if theirs_alone:
+        notes.append(
+            f"{len(theirs_alone)} files show figures that this version does not draw"
+            f" ({listing(gone)}); they were compared by their hashes alone"
+        )
+    if elsewhere:
+        words = listing(
+            f"{name} {clean(then.get(name) or 'none', 20)} there, {here[name] or 'none'} here"
+            for name in libraries
+        )
+        notes.append(f"{len(elsewhere)} drawn files were compared by their hashes alone: {words}")
+    return findings, notes
+
+
+def _is_of(name, gone):
+    """Whether a file shows one of the figures that are gone, or names them."""
+    return os.path.basename(name).partition(".")[0] in gone or bool(gone) and name in OF_FIGURES
 
 
 def _written(folder):

@@ -1,11 +1,11 @@
-"""Horizontal bars in labelled groups: the frame of bars, stages and waiting_cost. Unlike vertical
+"""Horizontal bars in labelled groups: the frame of stages and the like. Unlike vertical
 bars, they leave space for words."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
 
 from . import panels, style
 from .cells import pixels
@@ -87,8 +87,8 @@ def lay_out(page, groups, right=0.955, under=0.52, over=0.08, long_headings=Fals
     inches = longest * 0.092 * size / 10.5
     if not long_headings:
         inches = max(inches, max(len(h) for h, _ in groups) * 0.094 * page.factor)
-    start = 0.02 if page.compact else LEFT
-    left = start + 0.01 + min(inches / page.width, 0.46 if page.compact else 0.42)
+    start = 0.02 if page.bare else LEFT
+    left = start + 0.01 + min(inches / page.width, 0.46 if page.narrow else 0.42)
     (ax,) = page.panels(1, left=left, right=right, under=under, over=over, tall=-0.17 * y)
     labels = [row for _, rows in groups for row in rows]
     ax.set_yticks([row.y for row in labels])
@@ -116,7 +116,8 @@ def lay_out(page, groups, right=0.955, under=0.52, over=0.08, long_headings=Fals
 
 def fill(page, ax, rows, bar, words, marks):
     """Calls bar(row), which returns its note, for each row that has a result; the others say that
-    they have none. Then labels the axis with `words` and at most `marks` ticks."""
+    they have none. Then labels the axis with `words` and at most `marks` ticks, as far as there is
+    something to read: right of it are the words alone."""
     notes = []
     for row in rows:
         if row.cell.rate:
@@ -125,8 +126,17 @@ def fill(page, ax, rows, bar, words, marks):
             missing(ax, row)
     make_room(page, ax, 0, notes)
     ax.set_xlabel(words)
-    ax.xaxis.set_major_locator(MaxNLocator(marks))
+    end = max((note.xy[0] for note in notes), default=0.0)
+    ax.xaxis.set_major_locator(FixedLocator(ticks_up_to(end, ax.get_xlim()[1], marks)))
     ax.xaxis.set_major_formatter(FuncFormatter(tick))
+    ax.spines["bottom"].set_bounds(0, end or ax.get_xlim()[1])
+
+
+def ticks_up_to(end, limit, most):
+    """The ticks of an axis from 0 to `limit`, on which nothing lies beyond `end`; `most` of them
+    would fill it."""
+    count = max(2, round(most * end / limit))
+    return [x for x in MaxNLocator(count).tick_values(0, end) if 0 <= x <= end] if end else [0.0]
 
 
 def interval(ax, row, found):
@@ -195,6 +205,6 @@ def missing(ax, row):
         textcoords="offset points",
         va="center",
         fontsize=style.pt(style.SMALL),
-        color=style.VERMILLION,
+        color=style.EDGE,
         weight="bold",
     )

@@ -4,15 +4,25 @@ from __future__ import annotations
 
 from matplotlib.patches import Patch
 
-from . import figures, rows, style
+from . import figures, findings, marks, panels, rows, style
 from .page import Page
-from .stage_times import budget, colours_of, limit, names_of, per_image
-from .text import amount, percent, plain
+from .stage_times import budget, colours_of, largest_share, limit, names_of, per_image
+from .text import amount, clean, percent, plain, spread
 
-SENTENCE = (
-    "Busy time per image of one worker by stage, computing and waiting apart, against the "
-    "device's time per image × workers: a bar that passes the mark limits the training"
-)
+
+def claim(plan, claims):
+    return findings.of_places(plan, claims, _largest)
+
+
+def _largest(cells, claims):
+    cell, claim, _, known = findings.worst([c for c in cells if per_image(c)], claims.loss)
+    if not cell:
+        return findings.none(known) if known else ""
+    stage, share = largest_share(cell)
+    return (
+        f"{findings.name(cell)} loses {spread(claim.loss)}; {clean(stage, 20)} takes"
+        f" {spread(share)} of a worker's busy time"
+    )
 
 
 def draw(setting, gpus, context):
@@ -23,9 +33,9 @@ def draw(setting, gpus, context):
     groups = [(heading, group) for heading, group in groups if group]
     all_rows = [row for _, group in groups for row in group]
     times = {id(r): per_image(r.cell) for r in all_rows}
-    if not any(times.values()):
+    if not any(times.values()) or not panels.any_valid([r.cell for r in all_rows]):
         return None
-    page = Page(setting, figures.TITLES["stages"], context, gpus, rows.scale_for(groups))
+    page = Page(setting, figures.NAMED["stages"].title, context, gpus, rows.scale_for(groups))
     names = names_of(times.values())
     colours = colours_of(names)
     page.legend(
@@ -47,10 +57,10 @@ def draw(setting, gpus, context):
             row,
             times[id(row)],
             colours,
-            "" if page.compact else limit(row.cell, context.claims.loss(row.cell)),
+            "" if page.narrow else limit(row.cell, context.claims.loss(row.cell)),
         ),
         "ms of one worker per image",
-        5 if page.compact else 8,
+        5 if page.narrow else 8,
     )
     return page
 
@@ -59,7 +69,7 @@ def _bar(ax, row, times, colours, verdict):
     x = 0.0
     for name, wall, cpu in times:
         for width, hatch, tone in ((cpu, None, 0.0), (wall - cpu, "////", 0.62)):
-            ax.barh(
+            bars = ax.barh(
                 row.y,
                 width,
                 left=x,
@@ -70,6 +80,7 @@ def _bar(ax, row, times, colours, verdict):
                 facecolor=style.lighter(colours[name], tone),
                 edgecolor=style.EDGE,
             )
+            marks.link(bars, row.cell)
             x += width
     leaves = budget(row.cell)
     if leaves:
@@ -82,9 +93,15 @@ def _bar(ax, row, times, colours, verdict):
             solid_capstyle="butt",
             zorder=5,
         )
-    words = f"{amount(x)} ms" + (f" of {amount(leaves)}" if leaves else "")
+    words = times_words(x, leaves)
     words += (f", {verdict}" if verdict else "") + (" !" if row.cell.share_serious else "")
     return rows.note(ax, row, max(x, leaves or 0), words)
+
+
+def times_words(takes, leaves):
+    """What stands at the end of a bar, or at the mark where that is further right: so it must not
+    read as the value of that place."""
+    return f"takes {amount(takes)} of {amount(leaves)} ms" if leaves else f"{amount(takes)} ms"
 
 
 def _caption(all_rows, times, claims):

@@ -22,15 +22,23 @@ SMALL, TINY, LEAST = 9.5, 8.0, 7.0  # points; the first two as on a sheet, the l
 class Medium:
     """What a figure is drawn for. Every other size follows from that of its text."""
 
+    name: str
+    suffix: str  # of its files
     width: float  # inches
     height: object  # inches; None: as tall as its panels need
     text: float  # points of an axis label
     dpi: int
 
+    # Title, notes and provenance are said beside a bare one, by a caption or by the page.
+    is_bare = property(lambda self: self.height is None)
+    # There is room for few words.
+    is_narrow = property(lambda self: self.width < 5)
+
 
 # 16:9, for a screen: 1600 pixels, what a slide of 1920 shows of it
-SHEET = Medium(10.0, 5.625, 11, 160)
-COLUMN = Medium(3.4, None, 7.7, 300)  # one column of a paper, where a caption says the rest
+SHEET = Medium("sheet", "", 10.0, 5.625, 11, 160)
+COLUMN = Medium("column", "", 3.33, None, 7.7, 300)  # of a paper; a narrow screen
+WIDE = Medium("wide", ".wide", 7.0, None, 8.5, 300)  # both columns of a paper; a screen
 
 
 def rc(medium):
@@ -126,18 +134,23 @@ DARK_YELLOW = "#857A00"  # lines and rims of yellow markers: yellow alone does n
 VARIANT_LINES = (None, "-", (0, (1, 1.5)), (0, (8, 2, 1, 2, 1, 2)), (0, (3, 4)))
 VARIANT_TONES = (0.0, 0.42, -0.40, 0.22, -0.20)  # mixed with white, or with black
 
+# A colour has one meaning: what time goes to, what a monitor reads and what a device is have tones
+# that no kind of data has.
 CPU_WAIT = "CPU wait"  # no stage, but drawn beside them
 STAGES = {
-    "lock": (ORANGE, "lock"),
-    "read": (SKY, "read"),
-    "decode": (VERMILLION, "decode"),
-    "augment": (GREEN, "augment"),
-    "collate": (PURPLE, "collate"),
-    CPU_WAIT: (GREY, CPU_WAIT),
+    "lock": ("#EFA08A", "lock"),
+    "read": ("#9FD3E6", "read"),
+    "decode": ("#C9B458", "decode"),
+    "augment": ("#9CCFA4", "augment"),
+    "collate": ("#C3A6D8", "collate"),
+    CPU_WAIT: ("#8C8C8C", CPU_WAIT),
 }
-SPARE = (BLUE, YELLOW)
+NORMALISE, COPY, STORAGE, SUBMIT = "#6F86B5", "#E8DDB0", "#8E9E4E", "#B5B5B5"
+STEP = "#1F5F5B"
+SPARE = (NORMALISE, STORAGE)
+READINGS = ("#222222", "#7A4EAB", "#A05A5A", "#4F7F7F")
 
-TAGS = {"emulated": ("EMULATED DEVICE", VERMILLION), "cpu": ("CPU", BLUE)}
+TAGS = {"emulated": ("EMULATED DEVICE", "#B00020"), "cpu": ("CPU", "#24303C")}
 
 
 @dataclass(frozen=True)

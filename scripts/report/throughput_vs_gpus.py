@@ -7,18 +7,32 @@ import math
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, NullLocator
 
-from . import figures, marks, over_gpus, panels, style
-from .text import tick
-
-SENTENCE = (
-    "Images per second of all GPUs together against their number, each point at the "
-    "workers chosen, with the straight line from the first point (dotted)"
-)
+from . import figures, findings, marks, over_gpus, panels, settings, style
+from .text import spread, tick
 
 
-def draw(setting, context):
+def claim(plan, claims):
+    """How the kinds of data scale; nothing with a single number of GPUs."""
+    if len(plan.setting.gpu_counts()) < 2:
+        return ""
+    return findings.of_places(plan, claims, lambda *given: _scales(plan.setting, *given))
+
+
+def _scales(setting, cells, claims):
+    if len({c.gpus for c in cells}) < 2:
+        return ""
+    cell, claim, _, known = findings.worst(cells, claims.scaling)
+    if not cell:
+        return findings.none(known, "loss of scaling")
+    noun = "replica" if setting.kind == "cpu" else "GPU"
+    devices = f"{cell.gpus} {noun}" + ("" if cell.gpus == 1 else "s")
+    return f"{findings.short_name(cell)} keeps {spread(claim.share)} of linear scaling at {devices}"
+
+
+def draw(setting, gpus, context):
     linear = Line2D([], [], color=style.GREY, linestyle=":", linewidth=1.2), "linear from the first"
-    over = over_gpus.lay_out(setting, context, figures.TITLES["throughput_vs_gpus"], [linear])
+    title = figures.NAMED["throughput_vs_gpus"].title
+    over = over_gpus.lay_out(setting, context, title, [linear], _scaling)
     if over is None:
         return None
     log = over.counts[-1] > 8 * over.counts[0]  # on either pair of axes linear is straight
@@ -41,6 +55,19 @@ def draw(setting, context):
     return over.page
 
 
+def _scaling(over):
+    """A note: the share of linear scaling that each series keeps at its most GPUs."""
+    words = {}
+    for (size, series), row in over.chosen.items():
+        done = [c for c in row if c.rate]
+        kept = settings.scaling(done[-1], done[0]) if len(done) > 1 else None
+        if kept:
+            name = over_gpus.row_name(size, series, row, over.sizes)
+            mark = " !" if done[-1].serious or done[0].serious else ""
+            words[name] = f"{name} {spread(kept)} at {done[-1].gpus}{mark}"
+    return [f"Of linear scaling from the fewest: {'; '.join(words.values())}."] if words else []
+
+
 def _line(ax, cells, look):
     done = [c for c in cells if c.rate]
     ax.plot(
@@ -50,7 +77,7 @@ def _line(ax, cells, look):
         color=style.marker(look)["color"],
         zorder=3,
     )
-    marks.points(ax, [(c.gpus, c.rate, c.serious) for c in done], look)
+    marks.points(ax, [(c.gpus, c, c.rate, c.serious) for c in done], look)
     for cell in (c for c in cells if not c.rate):
         marks.missing(ax, cell.gpus, style.marker(look)["color"])
     if done:
@@ -79,21 +106,15 @@ def _ceiling(ax, cells, setting, counts, look):
             found[n] = there[0]
     if not found:
         return
-    ax.errorbar(
+    ax.plot(
         list(found),
         [c.rate.mean for c in found.values()],
-        [[c.rate.error_bar[i] for c in found.values()] for i in (0, 1)],
         linestyle=look.line,
         color="black",
-        marker="_",
-        markersize=style.scaled(11),
-        markeredgewidth=style.scaled(2),
         linewidth=style.scaled(1.6),
-        capsize=style.scaled(3),
         zorder=3.5,
     )
-    for n in (n for n, c in found.items() if c.serious):
-        marks.exclaim(ax, n, found[n].rate.mean)
+    marks.points(ax, [(n, c, c.rate, c.serious) for n, c in found.items()], look)
     _linear(ax, list(found.values()), style.GREY)
 
 

@@ -1,4 +1,5 @@
-"""Throughput against loader workers: a panel per stored size, a line per kind of data."""
+"""Throughput against loader workers, or the axis that was varied instead: a panel per stored size,
+a line per kind of data."""
 
 from __future__ import annotations
 
@@ -7,23 +8,24 @@ import math
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, NullLocator
 
-from . import figures, marks, panels, style
+from . import figures, findings, marks, panels, style
 from .cells import DRIFTED
 from .page import Page, at_bottom
 from .text import plain, plus_minus, tick
+from .varied import Scale, over
 
-SENTENCE = (
-    "Images per second against the loader's workers per GPU, with the synthetic ceiling "
-    "(dashed) that they climb to"
-)
+
+def claim(plan, claims):
+    return findings.of_places(plan, claims)
 
 
 def draw(setting, gpus, context):
-    cells = [c for c in panels.at_gpus(setting, gpus) if c.workers is not None]
-    if not any(c.rate for c in cells):
+    axis, cells = over(panels.at_gpus(setting, gpus))
+    if not panels.any_valid(cells):
         return None
+    scale = Scale(axis, cells)
     sizes, series = panels.image_sizes(cells), style.series_of(cells)
-    page = Page(setting, figures.TITLES["throughput_vs_workers"], context, gpus, _scale(len(sizes)))
+    page = Page(setting, _title(axis), context, gpus, _size(len(sizes)))
     handles = [Line2D([], [], linestyle=s.look.line, **style.marker(s.look)) for s in series]
     page.legend(
         handles + [Line2D([], [], color="black", linestyle=style.KINDS["synthetic"].line)],
@@ -34,7 +36,7 @@ def draw(setting, gpus, context):
     shared = len({id(c.ceiling) for c in cells if c.ceiling}) <= 1
     axes = page.panels(len(sizes), right_axis=True, wide=0.42 if shared else 1.15)
     for ax, size in zip(axes, sizes):
-        _panel(ax, panels.in_panel(cells, size), series, log)
+        _panel(ax, panels.in_panel(cells, size), series, scale, log)
         ax.set_title(plain(panels.panel_title(size, setting)), loc="left")
     if shared:
         low = min(ax.get_ylim()[0] for ax in axes)
@@ -49,7 +51,8 @@ def draw(setting, gpus, context):
         if last or not shared:
             _share_axis(ax, panels.in_panel(cells, sizes[i]), log)
         if at_bottom(axes, i):
-            ax.set_xlabel("workers" if setting.kind == "cpu" else "workers per GPU")
+            per_gpu = axis == "workers" and setting.kind != "cpu"
+            ax.set_xlabel("workers per GPU" if per_gpu else plain(axis, 40))
     page.sides(
         "images per second" + (", log scale" if log else ""),
         "% of ceiling" if any(c.ceiling for c in cells) else "",
@@ -57,7 +60,12 @@ def draw(setting, gpus, context):
     return page
 
 
-def _scale(count):
+def _title(axis):
+    usual = figures.NAMED["throughput_vs_workers"].title
+    return usual if axis == "workers" else f"Throughput against {axis}"
+
+
+def _size(count):
     return 1.0 if count <= 3 else 1.2 if count == 4 else 1.5
 
 
@@ -68,17 +76,10 @@ def _wants_log(cells):
     return top > 12 * sorted(rates)[len(rates) // 2]
 
 
-def _position(workers, least):
-    """log2; none at all (the training thread loads) stands a step left of the least."""
-    return math.log2(workers) if workers else math.log2(least) - 1
-
-
-def _panel(ax, cells, series, log):
-    counts = sorted({c.workers for c in cells})
-    least = min([w for w in counts if w], default=1)
+def _panel(ax, cells, series, scale, log):
     for s in series:
-        mine = sorted(panels.of_series(cells, s), key=lambda c: c.workers)
-        _line(ax, mine, s.look, least)
+        mine = sorted(panels.of_series(cells, s), key=scale.place)
+        _line(ax, mine, s.look, scale)
     values = [c.rate.mean + c.rate.error_bar[1] for c in cells if c.rate]
     ceiling = next((c.ceiling for c in cells if c.ceiling), None)
     top = max(values + ([ceiling.rate.mean] if ceiling else []), default=1)
@@ -92,13 +93,14 @@ def _panel(ax, cells, series, log):
         ax.yaxis.set_major_formatter(FuncFormatter(tick))
     if ceiling:
         _ceiling(ax, ceiling)
-    _missing(ax, cells, least)
-    _ticks(ax, counts, least)
+    _missing(ax, cells, scale)
+    _ticks(ax, scale)
 
 
-def _line(ax, cells, look, least):
-    done = [(_position(c.workers, least), c) for c in cells]
-    for part in ([p for p in done if p[1].workers], [p for p in done if not p[1].workers]):
+def _line(ax, cells, look, scale):
+    done = [(scale.place(c), c) for c in cells]
+    apart = [scale.stands_apart(c) for c in cells]
+    for part in ([p for p, a in zip(done, apart) if not a], [p for p, a in zip(done, apart) if a]):
         # A missing cell breaks the line instead of being bridged.
         ax.plot(
             [x for x, _ in part],
@@ -107,17 +109,18 @@ def _line(ax, cells, look, least):
             color=style.marker(look)["color"],
             zorder=3,
         )
-    marks.points(ax, [(x, c.rate, c.serious) for x, c in done if c.rate], look)
+    marks.points(ax, [(x, c, c.rate, c.serious) for x, c in done if c.rate], look)
 
 
 def _ceiling(ax, ceiling):
-    ax.axhline(
+    line = ax.axhline(
         ceiling.rate.mean,
         color="black",
         linestyle=style.KINDS["synthetic"].line,
         linewidth=style.scaled(1.6),
         zorder=2,
     )
+    marks.link([line], ceiling)
     mark = " !" if ceiling.serious else f" ({DRIFTED})" if ceiling.drifted else ""
     # In the strip that the limits leave free above every point and its error bar.
     ax.annotate(
@@ -131,15 +134,15 @@ def _ceiling(ax, ceiling):
     )
 
 
-def _missing(ax, cells, least):
+def _missing(ax, cells, scale):
     """A cross on the axis in the colour of the series; several at one place stand side by side."""
     taken = {}
     for cell in (c for c in cells if not c.rate):
-        nth = taken[cell.workers] = taken.get(cell.workers, -1) + 1
+        nth = taken[scale.place(cell)] = taken.get(scale.place(cell), -1) + 1
         look = style.KINDS.get(cell.data, style.OTHER)
         ax.annotate(
             "×",
-            (_position(cell.workers, least), 0),
+            (scale.place(cell), 0),
             (0, style.scaled(5 + 11 * nth)),
             ha="center",
             xycoords=("data", "axes fraction"),
@@ -150,20 +153,20 @@ def _missing(ax, cells, least):
         )
 
 
-def _ticks(ax, counts, least):
-    places = [_position(w, least) for w in counts]
+def _ticks(ax, scale):
+    places = scale.places
     span = max(places[-1] - places[0], 1)
     labels, last = [], -math.inf
-    for place, count in zip(places, counts):
+    for place, words in zip(places, scale.words):
         room = place - last >= span * 0.075
-        labels.append(str(count) if room else "")
+        labels.append(plain(words, 20) if room else "")
         last = place if room else last
     ax.set_xticks(places)
     ax.set_xticklabels(labels)
     ax.xaxis.set_minor_locator(NullLocator())
     pad = 0.08 * span if len(places) > 1 else 0.5
     ax.set_xlim(places[0] - pad, places[-1] + pad)
-    if counts[0] == 0 and len(counts) > 1:
+    if scale.has_none_apart:
         ax.axvline(
             (places[0] + places[1]) / 2, color=style.LIGHT, linewidth=style.scaled(4), zorder=0
         )

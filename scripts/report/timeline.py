@@ -13,7 +13,6 @@ from .page import Page
 from .text import percent, tick
 from .trace import COPIES, STAGES, STEPS, TRAINING
 
-SENTENCE = "What workers, queue and device did over some steps in the middle of the window"
 MOST_LABELS = 28  # of rows
 
 

@@ -13,12 +13,12 @@ from .trace import STAGES
 COLOURS = {
     **{name: style.STAGES[name][0] for name in STAGES},
     "queue": style.LIGHT,
-    "copy": style.YELLOW,
+    "copy": style.COPY,
     "wait": "#FFFFFF",
-    "submit": style.GREY,
-    "step": style.BLUE,
-    "idle": style.lighter(style.WINE, 0.55),
-    "before": style.lighter(style.BLUE, 0.75),
+    "submit": style.SUBMIT,
+    "step": style.STEP,
+    "idle": style.lighter(style.TAGS["emulated"][1], 0.75),
+    "before": style.lighter(style.STEP, 0.75),
 }
 HATCHES = {"wait": "////", "idle": "xxxx", "before": "...."}
 WORDS = {

@@ -10,15 +10,11 @@ from matplotlib import rcParams
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 
-from . import figures, marks, over_gpus, style, utilisation
+from . import figures, findings, marks, over_gpus, style, utilisation
+from .claims import LOOK
 from .page import Page, at_bottom
 from .text import plain, stored_at, tick
 
-SENTENCE = (
-    "The share of the time in which emulated GPUs compute (AU) against their number: each run"
-    " small, the median of the runs large, and a diamond at the most GPUs that keep 90 % and 95 %;"
-    " beside it, what is read and what so many GPUs need"
-)
 LEVELS = (utilisation.BETTER, utilisation.LEAST)
 MB = 1e6
 ABOUT = (
@@ -33,11 +29,36 @@ NEEDS = (
 NEEDED = dict(color=style.GREY, linestyle=(0, (1, 1)))
 
 
-def draw(setting, context):
+def claim(plan, _):
+    """With how many GPUs the utilisation holds, as far as no serious flag forbids to say it and the
+    numbers on both sides of an answer were repeated; "" where no number of GPUs is known."""
+    lines = utilisation.lines(plan.setting)
+    valid = [line for line in lines if not utilisation.is_serious(line.cells)]
+    told = [line for line in valid if utilisation.is_repeated(line.unbroken)]
+    if not told:
+        look = f"{plan.figure.title}: {LOOK}" if valid else findings.NOTHING
+        return look if lines else ""
+    words = dict.fromkeys(
+        f"{line.name}: AU of "
+        + ", of ".join(
+            f"{100 * level:.0f} % or more: {line.words(level)}" for level in LEVELS[::-1]
+        )
+        for line in told
+    )
+    left = dict.fromkeys(
+        f"{line.name} ({'not repeated' if line in valid else 'not valid'})"
+        for line in lines
+        if line not in told
+    )
+    said = "; ".join(words) + " (emulated)"
+    return said + (f"; not judged: {', '.join(left)}" if left else "")
+
+
+def draw(setting, gpus, context):
     lines = utilisation.lines(setting)
-    if not lines:
+    if all(utilisation.is_serious([cell]) for cell in _cells(lines)):
         return None
-    page = Page(setting, figures.TITLES["utilisation_vs_gpus"], context)
+    page = Page(setting, figures.NAMED["utilisation_vs_gpus"].title, context)
     sizes = list(dict.fromkeys(line.size for line in lines))
     reads = len(sizes) == 1 and all(c.read and c.needed for line in lines for c in line.counts)
     alone = len(lines) == 1
@@ -53,7 +74,7 @@ def draw(setting, context):
             ax.set_xlabel("emulated GPUs")
     for ax, size in zip(axes, sizes):
         _utilisation(ax, [line for line in lines if line.size == size])
-        _levels(ax, lines[0] if alone else None, page.compact)
+        _levels(ax, lines[0] if alone else None, page.narrow)
         _scale(ax, [share for line in lines for c in line.counts for share in c.shares])
         ax.set_title("AU, %" if size is None or reads else plain(stored_at(size)), loc="left")
     if reads:
@@ -71,7 +92,7 @@ def _cells(lines):
 
 def _panels(page, sizes, reads, alone):
     """With room for the words beside the level lines, right of each panel of AU."""
-    if page.compact:
+    if page.narrow:
         right = 0.79 if alone else 0.895
         return page.panels(sizes + reads, right=right, wide=0.8, columns=1 if reads else None)
     if reads:
@@ -92,7 +113,7 @@ def _legend(page, lines, reads):
         (Line2D([], [], linestyle="none", **_run_look(look)), "a run"),
         (Line2D([], [], linestyle=look.line, **style.marker(look)), "median of the runs"),
         (
-            Line2D([], [], linestyle="none", **_held_look(style.YELLOW)),
+            Line2D([], [], linestyle="none", **_held_look("white")),
             "most GPUs that keep 90, 95 %",
         ),
     ]
@@ -136,7 +157,7 @@ def _utilisation(ax, lines):
             marks.missing(ax, cell.gpus, _colour(line))
         for level in LEVELS:
             if most := utilisation.held(line.unbroken, level).gpus:
-                colour = style.YELLOW if len(lines) == 1 else _colour(line)
+                colour = "white" if len(lines) == 1 else _colour(line)
                 ax.plot([most], [100 * level], linestyle="none", **_held_look(colour))
 
 
@@ -149,13 +170,13 @@ def _scale(ax, shares):
         ax.tick_params(labelleft=False)
 
 
-def _levels(ax, line, compact):
+def _levels(ax, line, is_narrow):
     """The two lines, and beside them the answer where there is one line of data."""
     for level, place in zip(LEVELS, ("bottom", "top")):
         ax.axhline(100 * level, color=style.EDGE, linewidth=style.scaled(1.1), zorder=1.5)
         words = f"{100 * level:.0f} %"
         if line:
-            words += ":\n" if compact else ": "
+            words += ":\n" if is_narrow else ": "
             words += line.words(level).replace("at least", "≥")
         ax.annotate(
             words,
@@ -195,7 +216,9 @@ def _points(ax, line, places):
     )
     for count, values, median in places:
         ax.plot([count.gpus] * len(values), values, linestyle="none", **_run_look(look))
-        ax.plot([count.gpus], [median], **style.marker(look, count.cell.serious))
+        marks.link(
+            ax.plot([count.gpus], [median], **style.marker(look, count.cell.serious)), count.cell
+        )
         if count.cell.serious:
             marks.exclaim(ax, count.gpus, median)
 

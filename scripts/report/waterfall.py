@@ -7,19 +7,14 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from . import diagnosis, diagnosis_file, figures, statistics, style
-from .findings import headline
+from . import diagnosis, diagnosis_file, statistics, style
 from .page import Page
 from .text import clean, listing, plain, tick
 
-SENTENCE = (
-    "Images per second from the synthetic ceiling down to what one cell reaches, with what each"
-    " step between the two takes; measured by `feedrate diagnose`"
-)
 COLOURS = {
-    "normalise": style.BLUE,
-    "copy": style.YELLOW,
-    "storage": style.WINE,
+    "normalise": style.NORMALISE,
+    "copy": style.COPY,
+    "storage": style.STORAGE,
     **{name: colour for name, (colour, _) in style.STAGES.items()},
 }
 THICK, APART = 0.62, 0.4  # of a place: a bar; what sets the mark apart that is no link of the chain
@@ -29,6 +24,7 @@ WORDS = {
     diagnosis.GAIN: "gained",
     diagnosis.NOT_TOLD: "not told from 0",
     diagnosis.NO_INTERVAL: "no interval",
+    diagnosis.NOT_QUOTABLE: "must not be quoted",
 }
 NAMED = "named by the verdict"
 BESIDE = (
@@ -37,21 +33,29 @@ BESIDE = (
 )
 
 
+def claim(plan, _):
+    return _title(plan.setting.diagnosis)
+
+
+def _title(found):
+    return f"{clean(found.label, 80)}: {found.words()}"
+
+
 def draw(setting, gpus, context):
     found = setting.diagnosis
     if not found or not found.ceiling or not found.reached:
         return None
-    title = headline(figures.Plan("", "waterfall", setting, gpus, ""), context.claims)
-    page = Page(setting, title, context, gpus)
-    page.explain(f"{found.label}. " + ("" if found.is_look else found.verdict.sentence))
+    page = Page(setting, _title(found), context, gpus)
+    if not found.is_look and not found.not_quotable:
+        page.explain(found.verdict.sentence)
     bars, discard = found.bars(), found.rate(diagnosis.DISCARD)
     page.legend(*_legend(bars, discard))
     page.foot([], _notes(found))
     names = ["ceiling", *(clean(b.step.name, 18) for b in bars), reached(found)]
     names += ["discard"] if discard else []
     # upright in a column, where they need the room that their letters take
-    under = 0.12 + 0.075 * max(map(len, names)) if page.compact else 0.36
-    (ax,) = page.panels(1, under=under, over=0.1, tall=TALL, left=0.19 if page.compact else None)
+    under = 0.12 + 0.075 * max(map(len, names)) if page.narrow else 0.36
+    (ax,) = page.panels(1, under=under, over=0.1, tall=TALL, left=0.19 if page.narrow else None)
     last = len(bars) + 1
     places = [0, *range(1, last), last] + ([last + 1 + APART] if discard else [])
     _whole(ax, 0, found.ceiling)
@@ -83,6 +87,8 @@ def _notes(found):
             f"Pale: {listing(unsure)}: not told from 0 (risk: 5 % for what the verdict names,"
             " 5 % for all others together)."
         )
+    if found.not_quotable:
+        notes.append(f"The ceiling and all that is held against it {found.not_quotable}.")
     if found.is_look:
         notes.append(
             f"Fewer than {statistics.LEAST} rounds: a look, without intervals; nothing is claimed."
@@ -99,7 +105,7 @@ def look_of(bar):
     """(fill, rim, width of the rim, hatch): the verdict's steps in full colour with a heavy rim,
     others paler, and gray where they are not told from 0."""
     colour = COLOURS.get(bar.step.name, style.GREY)
-    if bar.how in (diagnosis.NOT_TOLD, diagnosis.NO_INTERVAL):
+    if bar.how not in (diagnosis.LOSS, diagnosis.GAIN):
         fill = MUTED
     else:
         fill = colour if bar.is_named else style.lighter(colour, 0.5)
@@ -217,16 +223,16 @@ def _axes(ax, places, names, bars, page):
     ax.set_xlim(-0.6, places[-1] + 0.6)
     ax.grid(False, axis="x")
     words = [plain(name) for name in names]
-    if not page.compact:
+    if not page.narrow:
         words = [name.replace(" (", "\n(") for name in words]
-    ax.set_xticks(places, words, rotation=90 if page.compact else 0)
+    ax.set_xticks(places, words, rotation=90 if page.narrow else 0)
     ax.tick_params(axis="x", length=0)
     for bar, label in zip(bars, ax.get_xticklabels()[1:]):
         if bar.is_named:
             label.set_weight("bold")
         elif bar.how == diagnosis.NOT_TOLD:
             label.set_color(style.GREY)
-    if not page.compact:
+    if not page.narrow:
         _shrink(ax, ax.get_xticklabels(), page)
     ax.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
     ax.yaxis.set_major_formatter(FuncFormatter(tick))
@@ -254,8 +260,8 @@ def _label(ax, page, places, found, bars, discard):
     share = found.reached.rate.mean / found.ceiling.mean
     words += [(_rate(found.reached.rate), diagnosis.share_words(share))]
     words += [(_rate(discard), "")] if discard else []
-    words = [_joined(*pair, page.compact) for pair in words]
-    room = (0.06 * max(map(len, words)) + 0.06) / TALL if page.compact else 0.17
+    words = [_joined(*pair, page.narrow) for pair in words]
+    room = (0.06 * max(map(len, words)) + 0.06) / TALL if page.narrow else 0.17
     ax.set_ylim(min([0, *(bar.ends[0] for bar in bars)]), max(tops) / (1 - room))
     texts = []
     for i, (x, y, word) in enumerate(zip(places, tops, words)):
@@ -268,7 +274,7 @@ def _label(ax, page, places, found, bars, discard):
                 textcoords="offset points",
                 ha="center",
                 va="bottom",
-                rotation=90 if page.compact else 0,
+                rotation=90 if page.narrow else 0,
                 fontsize=style.pt(10.5),
                 linespacing=1.15,
                 zorder=6,
@@ -279,7 +285,7 @@ def _label(ax, page, places, found, bars, discard):
             text.set_weight("bold")
         elif bar.how == diagnosis.NOT_TOLD:
             text.set_color(style.GREY)
-    if not page.compact:
+    if not page.narrow:
         _shrink(ax, texts, page)
 
 
@@ -291,7 +297,7 @@ def _rate(rate):
     return diagnosis.rate_words(rate.mean)
 
 
-def _joined(rate, share, compact):
-    if compact:
+def _joined(rate, share, is_narrow):
+    if is_narrow:
         return f"{rate} ({share})" if share else rate
     return f"{rate} img/s\n{share}".strip()

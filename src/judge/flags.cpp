@@ -620,7 +620,7 @@ constexpr FlagRule kRules[] = {
     {"unsteady.warmup", Severity::warning, kNone, kNone, "raise --max-warmup-seconds",
      unsteady_warmup},
     {"unsteady.window", Severity::warning, kNone, kNone,
-     "warm up longer (--warmup-seconds), or see what changed: batch_times of the report",
+     "warm up longer (--warmup-seconds), or see what changed: the batches on the report's page",
      unsteady_window},
     {"short_warmup", Severity::warning, kNone, kNone,
      "raise --max-warmup-seconds, or lower --batch-size", short_warmup},

@@ -13,7 +13,7 @@ import unittest
 
 import ledgers
 import sound
-from report import check, cli, ledger, made
+from report import check, cli, figures, ledger, made, settings
 from test_figures import HAVE_MATPLOTLIB
 
 RATES = {
@@ -656,6 +656,68 @@ class Report(Checked):
 
         self.changed(report, "files.json", afresh)
 
+    def report_knowing(self, names):
+        """The folder of a report that a program with figures of these names made."""
+        folder = sound.folder(self.parent, "r1", sound.sweep(RATES))
+        path = ledger.find(folder)
+        records = ledger.read(path, self.fail)
+        context = cli.context_of(path, records)
+        words = ["--formats", "svg", "--no-paper", "--no-slides", "--no-html"]
+        context.options = cli._parser().parse_args([folder, *words])
+        context.figures, context.say = names, lambda words: None
+        cli.make(settings.group(records), records, path, context, cli.default_folder(path))
+        return folder, cli.default_folder(path)
+
+    @unittest.skipUnless(HAVE_MATPLOTLIB, "matplotlib is not installed")
+    def test_a_figure_that_is_newer_than_the_report_is_not_missed(self):
+        folder, report = self.report_knowing(tuple(figures.NAMED))
+        self.assertIn("stages.svg", os.listdir(report))
+        self.assertEqual(self.again(folder)[:2], (0, []))
+        older = tuple(name for name in figures.NAMED if name != "stages")
+        folder, report = self.report_knowing(older)
+        self.assertNotIn("stages.svg", os.listdir(report))
+        self.assertEqual(self.again(folder)[:2], (0, []))
+
+    @unittest.skipUnless(HAVE_MATPLOTLIB, "matplotlib is not installed")
+    def test_a_figure_that_is_gone_is_compared_by_its_hash(self):
+        folder, report = self.report_knowing((*figures.NAMED, "former"))
+        with open(os.path.join(report, "former.svg"), "w") as file:
+            file.write("<svg/>")
+
+        def listed(text):
+            kept = json.loads(text)
+            kept["files"]["former.svg"] = made.sha256(os.path.join(report, "former.svg"))
+            return json.dumps(kept)
+
+        self.changed(report, "files.json", listed)
+        self.changed(report, "index.md", lambda text: text + "- **former**\n")
+        self.hashed_afresh(report)
+        code, findings, notes = self.again(folder)
+        self.assertEqual((code, findings), (0, []))
+        self.assertIn("2 files show figures that this version does not draw (former)", notes)
+        self.changed(report, "former.svg", lambda text: text + " ")
+        self.assertIn("former.svg: changed since it was made", self.again(folder)[1][0])
+
+    def test_an_older_report_knew_the_figures_that_it_drew(self):
+        _, report = self.report_of(sound.sweep(RATES))
+        for drawn, names in (
+            (["a_map.svg", "a_map.2-gpus.png", "paper/b.pdf", "table.csv"], ["a_map"]),
+            ([], []),
+        ):
+
+            def older(text, drawn=drawn):
+                kept = json.loads(text)
+                del kept["figures"]
+                kept["files"] = dict.fromkeys(drawn, "")
+                kept["options"]["no_figures"] = False
+                return json.dumps(kept)
+
+            with open(os.path.join(report, "files.json")) as file:
+                before = file.read()
+            self.changed(report, "files.json", older)
+            self.assertEqual(made.read(report)["figures"], names)
+            self.write(report, before)
+
     def test_an_edited_file_is_found_also_with_its_hash_made_afresh(self):
         folder, report = self.report_of(sound.sweep(RATES))
         self.changed(report, "table.csv", lambda text: text.replace("jpeg", "JPEG", 1))
@@ -688,7 +750,7 @@ class Report(Checked):
         ]
         subprocess.run([*program, "--no-slides", "--no-paper"], check=True, capture_output=True)
         subprocess.run(
-            [*program, "--no-slides", "--no-paper", "--only", "bars"],
+            [*program, "--no-slides", "--no-paper", "--only", "stages"],
             check=True,
             capture_output=True,
         )
@@ -715,6 +777,7 @@ class Report(Checked):
             {"files": {"paper": 1}},
             {"files": {"\ud800": "0"}},
             {"options": {"only": [["x"]]}},
+            {"options": {"only": ["../x"]}},
             {"files": {"a\0b": "0"}},
         ):
 
@@ -743,7 +806,7 @@ class Report(Checked):
     def test_what_is_gone_strange_or_half_written(self):
         folder, report = self.report_of(sound.sweep(RATES))
         os.unlink(os.path.join(report, "table.md"))
-        for name in ("bars.png", ".report-x1y2"):
+        for name in ("stages.png", ".report-x1y2"):
             open(os.path.join(report, name), "w").close()
         code, findings, _ = self.again(folder)
         self.assertEqual(
@@ -753,7 +816,7 @@ class Report(Checked):
                 [
                     "table.md: missing",
                     ".report-x1y2: a half-written file of a report that was cut off",
-                    "bars.png: not of this report",
+                    "stages.png: not of this report",
                 ],
             ),
         )
@@ -785,13 +848,13 @@ class Report(Checked):
         folder = sound.folder(self.parent, "r1", sound.sweep(RATES))
         program = [sys.executable, os.path.join(ledgers.SCRIPTS, "report"), folder]
         subprocess.run(
-            [*program, "--only", "bars", "--formats", "svg,png"], check=True, capture_output=True
+            [*program, "--only", "stages", "--formats", "svg,png"], check=True, capture_output=True
         )
         code, findings, notes = self.again(folder)
         self.assertEqual((code, findings), (0, []))
         report = os.path.join(folder, "report")
-        open(os.path.join(report, "bars.png"), "w").close()
-        self.changed(report, "bars.svg", lambda text: text.replace("A100", "H100"))
+        open(os.path.join(report, "stages.png"), "w").close()
+        self.changed(report, "stages.svg", lambda text: text.replace("A100", "H100"))
         self.changed(
             report,
             os.path.join("paper", "methods.tex"),
@@ -803,7 +866,7 @@ class Report(Checked):
             code, findings, _ = self.again(folder)
             self.assertEqual(
                 (code, [f.split(":")[0] for f in findings]),
-                (1, ["bars.png", "bars.svg", "paper/methods.tex"]),
+                (1, ["stages.png", "stages.svg", "paper/methods.tex"]),
                 findings,
             )
 
@@ -816,7 +879,7 @@ class Report(Checked):
                 os.path.join(ledgers.SCRIPTS, "report"),
                 folder,
                 "--only",
-                "bars",
+                "stages",
                 "--formats",
                 "svg",
             ],
@@ -824,7 +887,7 @@ class Report(Checked):
             capture_output=True,
         )
         report = os.path.join(folder, "report")
-        self.changed(report, "bars.svg", lambda text: text + "\n")
+        self.changed(report, "stages.svg", lambda text: text + "\n")
         self.hashed_afresh(report)
         self.changed(
             report, "files.json", lambda text: text.replace('"matplotlib": "', '"matplotlib": "0.')

@@ -1,5 +1,7 @@
 """The whole program: every file is there and sound, whatever the ledger holds."""
 
+import importlib
+import inspect
 import os
 import shutil
 import subprocess
@@ -7,10 +9,11 @@ import sys
 import tempfile
 import types
 import unittest
+from dataclasses import replace
 
 import ledgers
-from ledgers import axes, record, repetitions
-from report import epoch
+from ledgers import axes, read_more, record, repetitions
+from report import claims, derived, epoch, figures, settings, style
 
 try:
     import matplotlib  # noqa: F401
@@ -19,24 +22,21 @@ try:
 except ImportError:
     HAVE_MATPLOTLIB = False
 
-STEMS = [
-    "bars",
-    "batch_times",
-    "ceiling_heatmap",
-    "load_vs_step",
-    "stages",
-    "throughput_vs_workers",
-    "waiting_cost",
-]
+STEMS = ["stages", "throughput_vs_workers"]
 TABLES = ["files.json", "table.csv", "table.md", "table.tex", "workers.csv"]
 
 
-@unittest.skipUnless(HAVE_MATPLOTLIB, "matplotlib is not installed")
-class WaitingCost(unittest.TestCase):
-    """The two parts of what the input costs."""
+def over_workers(count=1, **changes):
+    """As repetitions(), of three worker counts."""
+    return repetitions(count, **changes) + [
+        r
+        for workers in (4, 8)
+        for r in repetitions(count, **{**changes, "workers": workers})
+        if r["role"] == "cell"
+    ]
 
-    SHOWN, NOT_SHOWN = (types.SimpleNamespace(is_shown=shown) for shown in (True, False))
 
+class Waiting(unittest.TestCase):
     def cell(self, idle, ceiling_waits=0.0):
         run = {
             "imgs_per_s": 500.0,
@@ -53,19 +53,6 @@ class WaitingCost(unittest.TestCase):
         waits = epoch.hours_waiting(self.cell(0.4, ceiling_waits=0.1)) * per_image
         self.assertAlmostEqual(waits, 0.4 / 500 - 0.1 / 1000)
         self.assertEqual(epoch.hours_waiting(self.cell(0.01, ceiling_waits=0.1)), 0)
-
-    def test_a_bar_is_divided_where_its_loss_is_shown(self):
-        from report import waiting_cost
-
-        cell = self.cell(0.4)
-        waits = epoch.hours_waiting(cell)
-        self.assertEqual(
-            waiting_cost._parts(cell, waits + 1, self.SHOWN),
-            [(waiting_cost.WAITS, waits), (waiting_cost.SLOWER, (waits + 1) - waits)],
-        )
-        whole = [(waiting_cost.WHOLE, 0.5)]
-        self.assertEqual(waiting_cost._parts(cell, 0.5, self.NOT_SHOWN), whole)
-        self.assertEqual(waiting_cost._parts(self.cell(None), 0.5, self.SHOWN), whole)
 
 
 class Program(unittest.TestCase):
@@ -130,7 +117,7 @@ class Figures(Program):
         self.assertEqual(found, sorted(expected))
 
     def test_every_file_is_there_and_sound(self):
-        records = repetitions(2, cells=(("tensor", 900.0), ("jpeg", 400.0)))
+        records = over_workers(2, cells=(("tensor", 900.0), ("jpeg", 400.0)))
         self.run_report(records)
         expected = [f"{s}.{k}" for s in STEMS for k in ("pdf", "svg", "png")]
         self.assertEqual(sorted(os.listdir(self.report)), sorted(expected + ["index.md", *TABLES]))
@@ -142,13 +129,13 @@ class Figures(Program):
             self.assertIn(b"feedrate 0.1.0", svg)
             self.assertIn(b"emulation not yet compared with a GPU", svg)
             self.assertIn(stem.encode(), self.content("index.md"))
-        first = self.content("bars.pdf"), self.content("bars.svg")
+        first = self.content("stages.pdf"), self.content("stages.svg")
         self.run_report(records)
-        self.assertEqual(first, (self.content("bars.pdf"), self.content("bars.svg")))
+        self.assertEqual(first, (self.content("stages.pdf"), self.content("stages.svg")))
 
     @unittest.skipUnless(shutil.which("pdffonts"), "no pdffonts; apt-get install poppler-utils")
     def test_pdf_fonts_are_embedded_truetype(self):
-        self.run_report(repetitions(2), "--formats", "pdf")
+        self.run_report(over_workers(2), "--formats", "pdf")
         for stem in STEMS:
             lines = subprocess.check_output(["pdffonts", self.path(stem + ".pdf")]).decode()
             fonts = lines.splitlines()[2:]
@@ -172,9 +159,7 @@ class Figures(Program):
             "--only",
             "throughput_vs_gpus",
             "--only",
-            "bars",
-            "--only",
-            "scaling_efficiency",
+            "stages",
         )
         names = {n for n in os.listdir(self.report) if n.endswith(".svg")}
         self.assertEqual(
@@ -183,33 +168,44 @@ class Figures(Program):
                 f"{stem}.{device}{more}.svg"
                 for device in ("emulated-a100", "emulated-v100-1000")
                 for stem, more in (
-                    ("bars", ""),
-                    ("bars", ".2-gpus"),
+                    ("stages", ""),
+                    ("stages", ".2-gpus"),
                     ("throughput_vs_gpus", ""),
-                    ("scaling_efficiency", ""),
                 )
             },
         )
 
     def test_a_changed_ledger_leaves_no_stale_figure(self):
-        self.run_report(repetitions(1), "--formats", "png")
+        self.run_report(over_workers(), "--formats", "png")
+        self.assertIn("stages.png", os.listdir(self.report))
         with open(self.path("my_own.png"), "w") as file:
             file.write("mine")
-        self.png_only(repetitions(1, cells=()), ["bars", "batch_times", "my_own"])
+        self.png_only(repetitions(1, cells=()), ["my_own"])
 
     def test_edge_cases_draw(self):
-        self.png_only(repetitions(1, cells=(("tensor", 1100.0),), workers=0), STEMS)
+        one_count = [stem for stem in STEMS if stem != "throughput_vs_workers"]
+        self.png_only(repetitions(1, cells=(("tensor", 1100.0),), workers=0), one_count)
         failed = record(axes("jpeg"), None, 0, status="failed", error="gone")
         self.png_only([failed], [])
-        self.png_only(repetitions(1, cells=()) + [failed], ["bars", "batch_times"])
-        bare = repetitions(2)
+        self.png_only(repetitions(1, cells=()) + [failed], [])
+        bare = over_workers(2)
         for r in bare:
             for key in ("step_ms", "data_wait_ms", "stages", "capacities", "ci95", "device"):
                 r.pop(key, None)
-        self.png_only(bare, ["bars", "ceiling_heatmap", "throughput_vs_workers", "waiting_cost"])
+        self.png_only(bare, ["throughput_vs_workers"])
+
+    def test_workers_that_do_not_vary_leave_the_axis_to_what_does(self):
+        records = repetitions(1)
+        for depth in (4, 16):
+            records += [r for r in repetitions(1, **{"io-depth": depth}) if r["role"] == "cell"]
+        del records[1]  # the cell without an io-depth
+        self.run_report(records, "--formats", "svg", "--only", "throughput_vs_workers")
+        svg = self.content("throughput_vs_workers.svg").decode()
+        for words in (">Throughput against io-depth<", ">io-depth<", ">16<", ">jpeg<"):
+            self.assertIn(words, svg)
 
     def test_missing_cells_and_drift_are_told_in_the_figure(self):
-        records = repetitions(2, drift=0.05) + [
+        records = repetitions(2, drift=0.05, cells=(("jpeg", 400.0), ("png", 300.0))) + [
             record(axes("jpeg", workers=4), None, n, status="failed") for n in range(2)
         ]
         records[1]["flags"] = [{"name": "throttled", "severity": "serious"}]
@@ -225,33 +221,18 @@ class Figures(Program):
         ):
             self.assertIn(words, svg)
 
-    def test_a_figure_says_that_the_ledger_kept_only_the_first_batches(self):
-        records = repetitions(1)
-        for r in records:
-            r["steps"] = 40000
-            r["step_ms"]["p99"] = 1234.5
-        self.run_report(records, "--formats", "svg")
-        for stem in ("batch_times", "load_vs_step"):
-            self.assertIn(
-                "the first 4 batches of up to 40000", self.content(stem + ".svg").decode()
-            )
-        batches = self.content("batch_times.svg").decode()
-        self.assertIn("p99 1,234", batches)  # of all, not of those drawn
-        self.assertNotIn("no batch left out", batches)
-
     def test_a_cpu_says_what_its_loader_takes(self):
-        records = repetitions(1, device="cpu")
+        records = over_workers(device="cpu")
         for r in records:
             r["window_s"] = 4.0
             r["environment"]["cpu"] = {"cores": 2}
         self.run_report(records, "--formats", "svg")
-        for stem in ("throughput_vs_workers", "bars"):
-            self.assertIn("computes for up to 39.4 % of", self.content(stem + ".svg").decode())
+        words = self.content("throughput_vs_workers.svg").decode()
+        self.assertIn("computes for up to 39.4 % of", words)
 
     def test_nasty_labels_do_not_break_the_figures(self):
         for nasty in ("_$\\frac{ \x00\x1b[1m \ud800$x$ 100 % &", "<script>alert(1)</script>"):
-            records = repetitions(
-                1,
+            records = over_workers(
                 model=nasty,
                 precision=nasty,
                 cells=((nasty, 400.0),),
@@ -267,6 +248,111 @@ class Figures(Program):
                 if name.endswith(".csv"):
                     continue  # plain text: markup means nothing there
                 self.assertNotIn(b"<script>", self.content(name), name)
+
+
+@unittest.skipUnless(HAVE_MATPLOTLIB, "matplotlib is not installed")
+class Media(unittest.TestCase):
+    """Every figure of a ledger, drawn in each medium."""
+
+    @classmethod
+    def setUpClass(cls):
+        from report import typeface
+
+        typeface.use(typeface.cut())
+        records = [
+            read_more(r, gpus=r["cell"]["gpus"])
+            for gpus in (1, 2)
+            for r in over_workers(
+                3, gpus=gpus, cells=(("jpeg", 400.0 * gpus), ("png", 300.0 * gpus))
+            )
+        ]
+        found = settings.group(records)
+        context = derived.Context("x/ledger.jsonl", "0.1.0", claims=claims.of(found))
+        cls.pages = {}
+        for plan in figures.plan(found):
+            for medium in (style.SHEET, style.COLUMN, style.WIDE):
+                page = cls.draw(plan, replace(context, medium=medium))
+                if page:
+                    cls.pages[plan.name, medium.name] = page
+
+    @staticmethod
+    def draw(plan, context):
+        import matplotlib
+
+        with matplotlib.rc_context():
+            matplotlib.rcdefaults()
+            matplotlib.rcParams.update(style.rc(context.medium))
+            module = importlib.import_module("report." + plan.module)
+            return module.draw(plan.setting, plan.gpus, context)
+
+    def test_each_medium_has_each_figure(self):
+        names = {name for name, _ in self.pages}
+        self.assertLessEqual({"throughput_vs_workers", "throughput_vs_gpus", "stages"}, names)
+        self.assertEqual(len(self.pages), 3 * len(names))
+        for (_, medium), page in self.pages.items():
+            self.assertEqual((page.bare, page.narrow), (medium != "sheet", medium == "column"))
+            width = {"sheet": 10.0, "column": 3.33, "wide": 7.0}[medium]
+            self.assertAlmostEqual(page.figure.get_figwidth() / page.scale, width)
+
+    def test_no_legend_lies_over_what_is_drawn(self):
+        legends = 0
+        for key, page in self.pages.items():
+            renderer = page.figure.canvas.get_renderer()
+            for ax in page.figure.axes:
+                inside = ax.get_window_extent(renderer)
+                for legend in page.figure.legends:
+                    legends += 1
+                    box = legend.get_window_extent(renderer)
+                    self.assertGreaterEqual(box.y0, inside.y1 - 1, key)
+                if ax.get_legend():
+                    legends += 1
+                    box = ax.get_legend().get_window_extent(renderer)
+                    self.assertGreaterEqual(box.y0, inside.y1 - 1, key)
+        self.assertGreater(legends, 0)
+
+    def test_an_axis_ends_where_its_bars_do(self):
+        from report import rows
+
+        for end, limit in ((2470.0, 15000.0), (0.4, 0.5), (1.0, 8.0)):
+            ticks = rows.ticks_up_to(end, limit, 8)
+            self.assertGreater(len(ticks), 1, end)
+            self.assertLessEqual(max(ticks), end)
+        self.assertLess(len(rows.ticks_up_to(2470.0, 15000.0, 8)), 5, "or they touch")
+
+
+class Colours(unittest.TestCase):
+    def test_a_colour_has_one_meaning(self):
+        kinds = {look.colour for look in (*style.KINDS.values(), style.OTHER)}
+        stages = [colour for colour, _ in style.STAGES.values()]
+        stages += [style.NORMALISE, style.COPY, style.STORAGE, style.SUBMIT, style.STEP]
+        badges = [colour for _, colour in style.TAGS.values()]
+        others = [*stages, *badges, *style.READINGS]
+        self.assertEqual(len(set(others)), len(others))
+        for one in others:
+            for kind in kinds:
+                far = sum((a - b) ** 2 for a, b in zip(parts(one), parts(kind))) ** 0.5
+                self.assertGreater(far, 40, (one, kind))
+
+
+def parts(colour):
+    return [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
+
+
+class Registry(unittest.TestCase):
+    def test_a_figure_is_one_row(self):
+        self.assertEqual(len(figures.NAMED), len(figures.FIGURES))
+        for figure in figures.FIGURES:
+            self.assertIn(
+                figure.counts, (figures.FIRST, figures.EVERY, figures.OVER, figures.DIAGNOSIS)
+            )
+            self.assertFalse(figure.sentence.endswith("."), figure.name)
+
+    @unittest.skipUnless(HAVE_MATPLOTLIB, "matplotlib is not installed")
+    def test_its_module_has_two_functions(self):
+        for name in figures.NAMED:
+            module = importlib.import_module("report." + name)
+            for function, takes in ((module.claim, 2), (module.draw, 3)):
+                self.assertEqual(len(inspect.signature(function).parameters), takes, name)
 
 
 if __name__ == "__main__":

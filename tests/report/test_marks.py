@@ -7,24 +7,26 @@ import re
 import unittest
 
 from ledgers import axes, read_more, record
-from report import settings, tables, terminal
+from report import readings, settings, storage, tables, terminal
 from report.heading import heading
 from test_figures import HAVE_MATPLOTLIB, Program
 
 SERIOUS = {"name": "throttled", "severity": "serious", "reason": "hot", "remedy": "cool it"}
 
 
-def sweep(flagged=("jpeg",), gpus=(1, 2), data=("jpeg",), **changes):
+def sweep(flagged=("jpeg",), gpus=(1, 2), data=("jpeg",), workers=(2,), **changes):
     """A ceiling and cells at each GPU count, one repetition; kinds in `flagged` carry a serious
     flag."""
     records = []
     for n in gpus:
         for kind, rate in [("synthetic", 1000.0)] + [(d, 400.0) for d in data]:
-            role = "ceiling" if kind == "synthetic" else "cell"
-            r = record(
-                axes(kind, gpus=n), rate * n, 0, role, flags=[SERIOUS] if kind in flagged else []
-            )
-            records.append(read_more(r, gpus=n, **changes))
+            flags = [SERIOUS] if kind in flagged else []
+            if kind == "synthetic":
+                made = [record(axes(gpus=n), rate * n, 0, "ceiling", flags=flags)]
+            else:
+                cells = [axes(kind, gpus=n, workers=w) for w in workers]
+                made = [record(cell, rate * n, 0, flags=flags) for cell in cells]
+            records += [read_more(r, gpus=n, **changes) for r in made]
     return records
 
 
@@ -91,24 +93,86 @@ class Figures(Program):
             if name.endswith(".svg")
         }
 
+    BOTH = {"data": ("jpeg", "png"), "workers": (2, 4)}
+
     def test_every_figure_marks_an_invalid_cell(self):
-        found = self.svgs(sweep())
-        # every figure there is, on a sheet and in a column
-        self.assertEqual(len(found), 2 * (5 * 2 + 2 + 5))
+        found = self.svgs(sweep(**self.BOTH))
+        # every figure that the ledger gives, in three media: at each count, and over them
+        self.assertEqual(len(found), 3 * (2 * 2 + 2))
         for name, svg in found.items():
+            if "monitors" in name:  # it shows the cell that is valid
+                continue
             self.assertIn("serious flag", svg, name)
             self.assertRegex(svg, "!(: invalid[^<]*|\\.[^<]*)?</text>", name)
 
     def test_every_figure_marks_an_invalid_ceiling(self):
-        for name, svg in self.svgs(sweep(flagged=("synthetic",))).items():
+        for name, svg in self.svgs(sweep(flagged=("synthetic",), **self.BOTH)).items():
             self.assertIn("serious flag", svg, name)
 
     def test_a_valid_sweep_is_drawn_without_marks(self):
-        for name, svg in self.svgs(sweep(flagged=())).items():
+        for name, svg in self.svgs(sweep(flagged=(), **self.BOTH)).items():
             self.assertIsNone(re.search("!|serious", re.sub("(?s)<!.*?>", "", svg)), name)
 
+    def test_of_invalid_cells_alone_no_result_is_drawn(self):
+        found = self.svgs(sweep(workers=(2, 4)))
+        for name in ("throughput_vs_workers", "throughput_vs_gpus", "stages"):
+            self.assertNotIn(f"{name}.svg", found)
+        self.assertIn("monitors.svg", found, "what was wrong may show in it")
+
+    def test_a_line_needs_two_points(self):
+        one = self.svgs(sweep(flagged=(), gpus=(1,)))
+        self.assertNotIn("throughput_vs_workers.svg", one)
+        two = self.svgs(sweep(flagged=(), gpus=(1,), workers=(2, 4)))
+        self.assertIn("throughput_vs_workers.svg", two)
+
+    def test_what_stands_for_a_cell_leads_to_its_row(self):
+        records = sweep(flagged=(), **self.BOTH)
+        found = self.svgs(records)
+        for name, roles, gpus in (
+            ("throughput_vs_workers.svg", ("cell", "ceiling"), (1,)),
+            ("paper/throughput_vs_workers.wide.svg", ("cell", "ceiling"), (1,)),
+        ):
+            links = set(re.findall('xlink:href="#(cell-[^"]*)"', found[name]))
+            due = {
+                f"cell-{r['cell_id']}"
+                for r in records
+                if r["role"] in roles and r["cell"]["gpus"] in gpus
+            }
+            self.assertEqual(links, due, name)
+        for name in ("throughput_vs_gpus.svg", "stages.svg"):
+            links = set(re.findall('xlink:href="#cell-([^"]*)"', found[name]))
+            self.assertTrue(links)
+            self.assertLessEqual(links, {r["cell_id"] for r in records}, name)
+
+    def test_the_note_of_a_stage_does_not_pass_for_the_value_of_its_place(self):
+        svg = self.svgs(sweep(flagged=(), gpus=(1,)), "--only", "stages")["stages.svg"]
+        self.assertIn("takes 4.00 of 2.00 ms", svg)
+
+    def test_the_share_of_linear_scaling_is_said(self):
+        records = sweep(flagged=())
+        for r in records:
+            if r["role"] == "cell" and r["cell"]["gpus"] == 2:
+                r["imgs_per_s"] *= 0.9
+        svg = self.svgs(records, "--only", "throughput_vs_gpus")["throughput_vs_gpus.svg"]
+        self.assertIn("Of linear scaling from the fewest: jpeg 90.0 % at 2.", svg)
+
+    @staticmethod
+    def sizes(count):
+        """Of two kinds of data, each at so many sizes."""
+        records = sweep(gpus=(1,), flagged=(), data=())
+        for data in ("jpeg", "png"):
+            for n in range(1, count + 1):
+                cell = axes(data, **{"image-size": f"{n}00x{n}00"})
+                records.append(read_more(record(cell, 400.0)))
+        return records
+
+    def test_a_map_needs_a_dozen_cells(self):
+        found = self.svgs(self.sizes(5))
+        self.assertNotIn("ceiling_heatmap.svg", found)
+        self.assertIn("ceiling_heatmap.svg", self.svgs(self.sizes(6)))
+
     def test_the_map_shows_what_is_missing_as_missing(self):
-        records = sweep(data=("jpeg", "png"), gpus=(1,), flagged=())
+        records = self.sizes(6)
         records.append(
             record(axes("png", **{"image-size": "400x300"}), None, 0, status="failed", error="gone")
         )
@@ -122,38 +186,6 @@ class Figures(Program):
             "empty: not asked for.",
         ):
             self.assertIn(words, svg)
-
-    def test_bandwidth_is_bytes_by_seconds_and_unknown_where_nobody_counted(self):
-        svg = self.svgs(sweep(flagged=(), gpus=(1,)), "--only", "storage_bandwidth")[
-            "storage_bandwidth.svg"
-        ]
-        self.assertIn("reads 4.17, from storage 25.0, needs 112 MB/s", svg)
-        records = sweep(flagged=(), gpus=(1,))
-        for r in records:
-            r["monitors"]["storage_read_bytes"] = -1
-        self.assertIn(
-            "from storage ?, needs 112 MB/s",
-            self.svgs(records, "--only", "storage_bandwidth")["storage_bandwidth.svg"],
-        )
-
-    def test_bandwidth_of_a_cache_in_memory_is_not_drawn(self):
-        records = sweep(flagged=(), gpus=(1,))
-        for r in records:
-            r["cell"]["cache"] = "encoded" if r["role"] == "cell" else None
-        self.assertEqual(
-            list(self.svgs(records, "--only", "storage_bandwidth", "--only", "bars")),
-            ["bars.svg", "paper/bars.svg"],
-        )
-
-    def test_the_bytes_of_several_processes_are_those_of_the_record(self):
-        records = sweep(flagged=(), gpus=(2,))
-        for r in records:
-            for i, rank in enumerate(r["ranks"]):
-                rank.update(host="a", pid=100 + i)
-        self.assertIn(
-            "from storage 25.0",
-            self.svgs(records, "--only", "storage_bandwidth")["storage_bandwidth.svg"],
-        )
 
     def test_readings_of_host_and_gpus_over_a_run(self):
         svg = self.svgs(sweep(flagged=(), gpus=(1,)), "--only", "monitors")["monitors.svg"]
@@ -173,6 +205,49 @@ class Figures(Program):
             r["monitors"]["series"] = None
             r["ranks"] = None
         self.assertNotIn("monitors.svg", self.svgs(records))  # and the earlier one is gone
+
+    def test_four_readings_are_no_course_of_a_run(self):
+        self.assertNotIn("monitors.svg", self.svgs(sweep(flagged=(), gpus=(1,), seconds=4)))
+        self.assertIn("monitors.svg", self.svgs(sweep(flagged=(), gpus=(1,), seconds=5)))
+
+
+class Bandwidth(unittest.TestCase):
+    def rates(self, records):
+        """MB/s of the cell."""
+        (setting,) = settings.group(records)
+        found = storage.bandwidth(setting.cells[0])
+        return [v and round(v / 1e6, 2) for v in (found.read, found.storage, found.needed)]
+
+    def test_it_is_bytes_by_seconds_and_unknown_where_nobody_counted(self):
+        records = sweep(flagged=(), gpus=(1,))
+        self.assertEqual(self.rates(records), [4.17, 25.0, 112.34])
+        for r in records:
+            r["monitors"]["storage_read_bytes"] = -1
+        self.assertEqual(self.rates(records), [4.17, None, 112.34])
+
+    def test_a_cache_in_memory_reads_nothing(self):
+        records = sweep(flagged=(), gpus=(1,))
+        for r in records:
+            r["cell"]["cache"] = "encoded" if r["role"] == "cell" else None
+        self.assertEqual(self.rates(records), [None, None, None])
+
+    def test_the_bytes_of_several_processes_are_those_of_the_record(self):
+        records = sweep(flagged=(), gpus=(2,))
+        for r in records:
+            for i, rank in enumerate(r["ranks"]):
+                rank.update(host="a", pid=100 + i)
+        self.assertEqual(self.rates(records)[1], 25.0)
+
+
+class Readings(unittest.TestCase):
+    def test_they_are_those_of_the_largest_loss_at_any_number_of_gpus(self):
+        records = sweep(flagged=())
+        for r in records:
+            if r["role"] == "cell" and r["cell"]["gpus"] == 2:
+                r["imgs_per_s"] *= 0.9  # the larger loss, at the higher rate
+        (setting,) = settings.group(records)
+        cell, _ = readings.chosen(setting, None)
+        self.assertEqual(cell.gpus, 2)
 
 
 if __name__ == "__main__":

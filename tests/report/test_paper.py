@@ -1,5 +1,5 @@
-"""What a paper takes: one-column figures, LaTeX that compiles as text, and methods that invent
-nothing."""
+"""What a paper takes: figures of one and two columns, LaTeX that compiles as text, and methods that
+invent nothing."""
 
 import os
 import re
@@ -139,20 +139,26 @@ class Methods(unittest.TestCase):
 
 @unittest.skipUnless(HAVE_MATPLOTLIB, "matplotlib is not installed")
 class Column(Program):
-    def test_figures_are_one_column_wide_and_readable(self):
-        self.run_report(sweep(), "--formats", "svg", extras=("--no-slides",))
+    @staticmethod
+    def sweep(gpus=(1, 2)):
+        """A figure of each kind, and a kind of data that is not valid."""
+        return sweep(data=("jpeg", "png"), workers=(2, 4), gpus=gpus)
+
+    def test_figures_are_one_or_two_columns_wide_and_readable(self):
+        self.run_report(self.sweep(), "--formats", "svg", extras=("--no-slides",))
         names = sorted(os.listdir(self.path("paper")))
         stems = {n[:-4] for n in os.listdir(self.report) if n.endswith(".svg")}
         self.assertEqual(
             names,
             sorted(
-                [f"{s}.{k}" for s in stems for k in ("pdf", "svg")]
+                [f"{s}{wide}.{k}" for s in stems for wide in ("", ".wide") for k in ("pdf", "svg")]
                 + ["figures.tex", "methods.md", "methods.tex"]
             ),
         )
         for name in (n for n in names if n.endswith(".svg")):
             svg = self.content(os.path.join("paper", name)).decode()
-            self.assertIn('width="244.8pt"', svg)
+            width = "504pt" if name.endswith(".wide.svg") else "239.76pt"
+            self.assertIn(f'width="{width}"', svg)
             self.assertIn("EMULATED DEVICE", svg)
             sizes = [
                 float(size)
@@ -163,15 +169,16 @@ class Column(Program):
             self.assertLessEqual(max(sizes), 9.2, name)
 
     def test_captions_say_what_the_column_leaves_out(self):
-        self.run_report(sweep(), "--formats", "svg", "--only", "bars", extras=("--no-slides",))
+        words = ("--formats", "svg", "--only", "stages")
+        self.run_report(self.sweep(), *words, extras=("--no-slides",))
         captions = self.content("paper/figures.tex").decode()
-        self.assertIn(r"\includegraphics{{bars}.pdf}", captions)
+        self.assertIn(r"\includegraphics{{stages}.pdf}", captions)
         self.assertIn(r"the cell carries a serious flag (throttled)", captions)
         self.assertIn("EMULATED DEVICE", captions)
 
     @unittest.skipUnless(shutil.which("pdffonts"), "no pdffonts; apt-get install poppler-utils")
     def test_fonts_are_embedded_truetype(self):
-        self.run_report(sweep(gpus=(1,)), "--formats", "svg", extras=("--no-slides",))
+        self.run_report(self.sweep(gpus=(1,)), "--formats", "svg", extras=("--no-slides",))
         for name in (n for n in os.listdir(self.path("paper")) if n.endswith(".pdf")):
             fonts = (
                 subprocess.check_output(["pdffonts", self.path("paper/" + name)])
@@ -184,10 +191,11 @@ class Column(Program):
                 self.assertEqual(line.split()[-5], "yes", line)  # emb
 
     def test_an_earlier_papers_figures_go(self):
-        self.run_report(sweep(gpus=(1, 2)), "--formats", "svg", extras=("--no-slides",))
-        self.assertIn("bars.2-gpus.pdf", os.listdir(self.path("paper")))
-        self.run_report(sweep(gpus=(1,)), "--formats", "svg", extras=("--no-slides",))
-        self.assertNotIn("bars.2-gpus.pdf", os.listdir(self.path("paper")))
+        old = {"stages.2-gpus.pdf", "stages.2-gpus.wide.pdf"}
+        self.run_report(self.sweep(), "--formats", "svg", extras=("--no-slides",))
+        self.assertLessEqual(old, set(os.listdir(self.path("paper"))))
+        self.run_report(self.sweep(gpus=(1,)), "--formats", "svg", extras=("--no-slides",))
+        self.assertFalse(old & set(os.listdir(self.path("paper"))))
 
 
 if __name__ == "__main__":

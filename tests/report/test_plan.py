@@ -82,7 +82,8 @@ class Plan(Checked):
         records = ledger.read(ledger.find(folder), self.fail)
         (setting,) = settings.group(plan.complete(records, plan.read(ledger.find(folder))))
         self.assertEqual((setting.gpu_counts(), setting.first_count), ([1, 2], 2))
-        self.assertEqual({p.gpus for p in figures.plan([setting]) if p.module == "stages"}, {2})
+        names = {p.gpus: p.name for p in figures.plan([setting]) if p.module == "stages"}
+        self.assertEqual(names[2], "stages", "the first that was come to has the plain name")
         self.assertNotIn(
             "1 and 2 GPUs",
             " ".join(s for p in methods.paragraphs([setting], derived.Context("x", "")) for s in p),

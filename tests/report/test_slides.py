@@ -41,7 +41,7 @@ class Slides(Program):
             self.assertLessEqual(picture.top + picture.height, deck.slide_height)
         self.assertEqual(len(titles), 1 + len(figures) + 1 + 1)
         self.assertIn(
-            "Throughput by kind of data: a look: fewer than 3 repetitions, nothing is claimed",
+            "Where the workers' time goes: a look: fewer than 3 repetitions, nothing is claimed",
             titles,
         )
         for words in ("EMULATED DEVICE", "2026-11-21", "Some CPU"):
@@ -93,7 +93,7 @@ class Missing(Program):
         with open(os.path.join(fake, "pptx.py"), "w") as file:
             file.write("raise ImportError('none', name='pptx')\n")
         _, err = self.run_report(
-            sweep(gpus=(1,)),
+            sweep(flagged=(), gpus=(1,)),
             "--formats",
             "png",
             code=1,
@@ -102,7 +102,7 @@ class Missing(Program):
         )
         self.assertEqual(sum("pptx is missing" in line for line in err.splitlines()), 1)
         self.assertIn("--no-slides", err)
-        self.assertTrue({"bars.png", "index.md", *TABLES} <= set(os.listdir(self.report)))
+        self.assertTrue({"stages.png", "index.md", *TABLES} <= set(os.listdir(self.report)))
         self.assertNotIn("slides.pptx", os.listdir(self.report))
         self.assertNotIn(b"slides.pptx", self.content("index.md"))
 

@@ -2,24 +2,22 @@
 
 import csv
 import io
-import os
 import unittest
 
 import ledgers
 from ledgers import axes, read_more, record
 from report import (
     claims,
-    figures,
-    findings,
     html_cells,
     html_time,
     ledger,
     settings,
     stage_times,
+    style,
     tables,
     time_shares,
+    varied,
 )
-from test_figures import HAVE_MATPLOTLIB, Program
 
 CEILING = 2470.0
 CPU_MS = 0.8  # of an image: decoding and augmenting
@@ -196,73 +194,70 @@ class Elsewhere(unittest.TestCase):
         self.assertLess(float(rows["8"]["cpu_busy"]), 0.04)
 
 
-class Finding(unittest.TestCase):
-    def words(self, records):
-        found = settings.group(records)
-        plan = next(p for p in figures.plan(found) if p.module == "disk_or_cpu")
-        return findings.finding(plan, claims.of(found))
-
-    def test_it_names_what_the_workers_wait_for(self):
-        self.assertRegex(
-            self.words(disk_sweep(12.7)),
-            r"^jpeg 500x375 with \d workers? loses 96\.8 %.*; its workers wait for reads"
-            r" \d+\.\d % \(.*\) of their time and the run takes 3\.2 % \(.*\) of the CPUs$",
-        )
-
-    def test_waiting_that_rounds_to_nothing_is_none(self):
-        records = disk_sweep(12.7)
-        for one in records:
-            for stage in one.get("stages", []):
-                stage["cpu_s"] = stage["wall_s"]  # the CPUs it is
-        self.assertIn("its workers wait for reads 0 % of their time", self.words(records))
-
-    def test_nothing_is_named_where_no_loss_is_shown(self):
-        words = self.words(disk_sweep(0.1, counts=(8,)))
-        self.assertNotIn("wait for reads", words)
-        self.assertIn("No measurable loss", words)
+DETAILS = ("lowest", "low", "medium", "high", "highest")
+MS = dict(zip(DETAILS, (0.50, 0.55, 0.62, 0.70, 0.80)))
 
 
-@unittest.skipUnless(HAVE_MATPLOTLIB, "matplotlib is not installed")
-class Figure(Program):
-    def svg(self, records, name="disk_or_cpu.svg"):
-        self.run_report(
-            records, "--formats", "svg", "--only", "disk_or_cpu", extras=("--no-slides",)
-        )
-        return self.content(name).decode()
+def detail_sweep():
+    """Four repetitions, each off by its noise: ms of one worker per image, by detail."""
+    records = []
+    for n, noise in enumerate((0.0, 0.01, -0.01, 0.005)):
+        records.append(read_more(record(axes(device="cuda"), 2000.0, n, "ceiling")))
+        for detail, usual in MS.items():
+            ms = usual * (1 + noise)
+            cell = axes("jpeg", device="cuda", workers=1, detail=detail)
+            one = read_more(record(cell, 1e3 / ms, n))
+            one["stages"] = [
+                {"name": name, "wall_s": ms * share, "cpu_s": ms * share, "items": 1000, "bytes": 1}
+                for name, share in (("read", 0.1), ("decode", 0.6), ("augment", 0.3))
+            ]
+            records.append(one)
+    return records
 
-    def test_every_worker_count_is_drawn(self):
-        svg = self.svg(disk_sweep(12.7))
-        for words in (
-            "jpeg, stored at 500x375",
-            "1 worker<",
-            "8 workers<",
-            "78.9 ± 0.4 images/s, 3.2 % of the ceiling",
-            "I/O pressure",
-            "iowait",
-        ):
-            self.assertIn(words, svg)
-        self.assertIn("8 workers<", self.content("paper/disk_or_cpu.svg").decode())
 
-    def test_a_great_many_rows_are_cut_to_the_workers_chosen(self):
-        svg = self.svg(disk_sweep(12.7, repetitions=1, counts=range(1, 31)))
-        self.assertIn("Each series at the workers chosen", svg)
-        self.assertNotIn("1 worker<", svg)
+class Details(unittest.TestCase):
+    """Cells that differ in how much there is to see in their pictures."""
 
-    def test_without_monitors_there_is_nothing_to_draw(self):
-        self.run_report(
-            ledgers.repetitions(1), "--formats", "svg", "--only", "disk_or_cpu", "--only", "bars"
-        )
-        self.assertFalse(os.path.exists(self.path("disk_or_cpu.svg")))
+    def setUp(self):
+        (self.setting,) = settings.group(detail_sweep())
 
-    def test_an_unknown_counter_is_said_and_not_zero(self):
-        records = disk_sweep(12.7)
-        for one in records:
-            one["monitors"]["psi_io_some"] = -1
-        self.assertIn("unknown in a run", self.svg(records))
+    def test_totals_are_of_each_repetition(self):
+        totals = stage_times.totals(self.setting.cells[0])
+        self.assertEqual([round(ms, 4) for ms in totals.values()], [0.5, 0.505, 0.495, 0.5025])
 
-    def test_what_is_not_read_from_files_is_not_drawn(self):
-        records = disk_sweep(12.7) + disk_sweep(12.7, cache="encoded")
-        self.assertNotIn("encoded", self.svg(records).partition("</metadata>")[2])
+    def test_variants_stand_in_the_order_of_the_axis(self):
+        names = [s.variant for s in style.series_of(self.setting.cells)]
+        self.assertEqual(names, [f"detail {detail}" for detail in DETAILS])
+
+    def test_a_figure_over_them_has_one_line(self):
+        axis, cells = varied.over(self.setting.cells)
+        self.assertEqual((axis, {c.variant for c in cells}), ("detail", {""}))
+        scale = varied.Scale(axis, cells)
+        self.assertEqual(scale.words, list(DETAILS))
+        self.assertEqual([scale.place(c) for c in cells], [0, 1, 2, 3, 4])
+
+    def test_axes_without_an_order_make_no_line(self):
+        loaders = [axes("jpeg", loader=loader) for loader in ("pool", "batch")]
+        records = [record(cell, 400.0, n) for cell in loaders for n in (0, 1)]
+        (setting,) = settings.group(records)
+        self.assertEqual(varied.over(setting.cells), ("", []))
+
+    def test_workers_come_before_any_other_axis(self):
+        _, cells = cells_of(disk_sweep(12.7, counts=(0, 2, 8)))
+        axis, found = varied.over(list(cells.values()))
+        self.assertEqual((axis, len(found)), ("workers", 3))
+        scale = varied.Scale(axis, found)
+        self.assertEqual((scale.words, scale.places), (["0", "2", "8"], [0.0, 1.0, 3.0]))
+        self.assertTrue(scale.has_none_apart)
+
+    def test_the_table_holds_the_time_of_an_image(self):
+        rows = csv.DictReader(io.StringIO(tables.write_csv([self.setting])))
+        rows = {row["detail"]: row for row in rows if row["role"] == "cell"}
+        for detail in DETAILS:
+            ends = ("_low95", "", "_high95")
+            load = [float(rows[detail]["load_ms_per_image" + end]) for end in ends]
+            self.assertEqual(load, sorted(load))
+            self.assertAlmostEqual(load[1], MS[detail] * 1.00125, places=6)
 
 
 if __name__ == "__main__":

@@ -170,6 +170,7 @@ class Numbers(unittest.TestCase):
         self.assertEqual(lines_of(real), [])
 
 
+@unittest.skipUnless(HAVE_MATPLOTLIB, "matplotlib is not installed")
 class Finding(unittest.TestCase):
     BOTH = {4: (0.99, 0.98, 0.985), 5: (0.92, 0.93, 0.925), 6: (0.80, 0.81, 0.82)}
 
@@ -204,7 +205,7 @@ class Figure(Program):
         return self.content(name + ".svg").decode()
 
     def is_drawn(self, records):
-        self.run_report(records, "--formats", "svg", "--only", self.STEM, "--only", "bars")
+        self.run_report(records, "--formats", "svg", "--only", self.STEM, "--only", "stages")
         return os.path.exists(self.path(self.STEM + ".svg"))
 
     def test_it_says_what_it_shows_and_what_it_is_not(self):

@@ -173,15 +173,23 @@ class Words(Folder):
         self.assertEqual(found.words(), claims.LOOK)
         self.assertFalse(any(bar.is_named for bar in found.bars()))
 
+    @unittest.skipUnless(HAVE_MATPLOTLIB, "matplotlib is not installed")
     def test_findings_and_slides_say_it(self):
         found = self.settings(diagnoses.diagnosis())
         (plan,) = (p for p in figures.plan(found) if p.module == "waterfall")
-        words = "decode limits (confidence 99 %)"
-        self.assertEqual(
-            findings.finding(plan, None),
-            f"What the difference is made of, jpeg 500x375, 2 workers: {words}",
-        )
-        self.assertEqual(findings.headline(plan, None), f"What the difference is made of: {words}")
+        words = "jpeg 500x375, 2 workers: decode limits (confidence 99 %)"
+        self.assertEqual(findings.finding(plan, None), words)
+        self.assertEqual(findings.headline(plan, None), words)
+
+    def test_runs_that_must_not_be_quoted_claim_nothing(self):
+        found = diagnoses.diagnosis()
+        found["flags"][0]["severity"] = "serious"
+        read = self.read(found)
+        self.assertEqual(read.words(), "must not be quoted: noisy_neighbour in 20 of 36 runs")
+        self.assertEqual({bar.how for bar in read.bars()}, {diagnosis.NOT_QUOTABLE})
+        self.assertFalse(any(bar.is_named for bar in read.bars()))
+        found["flags"][0]["severity"] = "warning"
+        self.assertEqual(self.read(found).not_quotable, "")
 
     def test_a_slope_says_how_likely_it_limits_as_the_verdict_takes_it(self):
         words = [slope.words for slope in self.read(diagnoses.diagnosis()).slopes]
@@ -237,9 +245,9 @@ class Figure(Program):
         self.assertTrue(self.content("waterfall.png").startswith(b"\x89PNG"))
         svg = self.content("waterfall.svg").decode()
         for words in (
-            "What the difference is made of: decode limits (confidence 99 %)",
+            "jpeg 500x375, 2 workers: decode limits (confidence 99 %)",
             "EMULATED DEVICE",
-            "jpeg 500x375, 2 workers. decode limits: without it",
+            "decode limits: without it",
             "−1,241 img/s",
             ">50.2 %<",
             "+27 img/s",
@@ -263,18 +271,31 @@ class Figure(Program):
         bars = diagnosis_file.read(os.path.join(self.folder, "ledger.jsonl")).bars()
         looks = {bar.step.name: waterfall.look_of(bar) for bar in bars}
         self.assertEqual(looks["normalise"][0], waterfall.MUTED)
-        self.assertEqual(looks["decode"][0], style.VERMILLION)
+        self.assertEqual(looks["decode"][0], style.STAGES["decode"][0])
         self.assertGreater(looks["decode"][2], looks["augment"][2])
-        self.assertNotEqual(looks["augment"][0], style.GREEN)
+        self.assertNotEqual(looks["augment"][0], style.STAGES["augment"][0])
         self.assertEqual({name for name, look in looks.items() if look[3]}, {"read"})
 
     def test_a_long_title_takes_more_lines_of_the_same_size(self):
         found = diagnoses.diagnosis(
-            verdict={"names": ["normalise", "augment", "decode"], "clear": False}
+            label="jpeg 500x375 in tar shards, 2 workers",
+            verdict={"names": ["normalise", "augment", "decode"], "clear": False},
         )
         svg = self.svg(found)
-        self.assertIn(">What the difference is made of:<", svg)
+        self.assertIn(">jpeg 500x375 in tar shards, 2 workers:<", svg)
         self.assertIn(">not clear between normalise, augment and decode<", svg)
+
+    def test_a_ceiling_that_is_not_valid_is_said_and_nothing_is_claimed(self):
+        found = diagnoses.diagnosis()
+        found["flags"][0]["severity"] = "serious"
+        svg = self.svg(found)
+        for words in (
+            "The ceiling and all that is held against it must not be quoted: noisy_neighbour",
+            ">must not be quoted<",
+        ):
+            self.assertIn(words, svg)
+        self.assertNotIn("decode limits", svg)
+        self.assertNotIn("named by the verdict", svg)
 
     def test_without_intervals_nothing_is_claimed(self):
         found = diagnoses.diagnosis(rounds=2)
@@ -313,7 +334,7 @@ class Figure(Program):
     def test_a_report_without_one_has_no_trace_of_it(self):
         self.draw(None, "--formats", "svg")
         self.assertFalse([n for n in os.listdir(self.report) if "waterfall" in n])
-        self.assertNotIn(b"difference is made of", self.content("index.md"))
+        self.assertNotIn(b"waterfall", self.content("index.md"))
         self.draw(diagnoses.diagnosis(), "--formats", "svg")
         self.assertIn(b"decode limits (confidence 99 %)", self.content("index.md"))
         for row in (
@@ -358,8 +379,7 @@ class Figure(Program):
         slides = [
             s
             for s in deck.slides
-            if s.shapes.title.text
-            == "What the difference is made of: decode limits (confidence 99 %)"
+            if s.shapes.title.text == "jpeg 500x375, 2 workers: decode limits (confidence 99 %)"
         ]
         self.assertEqual(len(slides), 1)
         self.assertEqual(sum(shape.shape_type == 13 for shape in slides[0].shapes), 1)
