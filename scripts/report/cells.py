@@ -290,6 +290,7 @@ class Setting:
     cells: list = field(default_factory=list)
     ceilings: list = field(default_factory=list)
     diagnosis: object = None  # diagnosis.Diagnosis, where one of its cells was diagnosed
+    memory: object = None  # memory_limit.MemoryLimit, where a search for GPUs measured it
 
     # those that ran by themselves: a ceiling in pairs has no run of its own
     planned = property(lambda self: [c for c in self.ceilings if not c.named_by] + self.cells)

@@ -15,6 +15,7 @@ from . import (
     figures,
     ledger,
     made,
+    memory_limit,
     output,
     paper,
     plan,
@@ -89,6 +90,7 @@ def _report(options):
     folder = options.output or default_folder(path)
     found = grouping.group(plan.complete(records, context.planned), _say, axes.beside(path))
     diagnosis_file.attach(found, path, _say)
+    memory_limit.attach(found, path, _say)
     talk.show(terminal.table(found, heading))
     for words in plan.missing(records, context.planned):
         _say(words)
@@ -137,6 +139,7 @@ def make_again(path, records, planned, before, folder):
     )
     found = grouping.group(plan.complete(records, planned))
     diagnosis_file.attach(found, path)
+    memory_limit.attach(found, path)
     make(found, records, path, context, folder)
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import argparse
 import math
+import shlex
 from dataclasses import dataclass
 
 from . import (
     axes,
     compare_files,
+    compare_page,
     compare_table,
     exit_code,
     ledger,
@@ -34,6 +36,8 @@ class Side:
     records: list
     cells: list  # and ceilings
     setting_of: dict  # id of a cell -> its Setting
+    settings: list
+    folder: str  # as it was typed
 
 
 def main(arguments):
@@ -106,6 +110,9 @@ def _parser():
             default="text",
             help=f"{name} in place of the table",
         )
+    parser.add_argument(
+        "--html", metavar="FILE", help="write the comparison as a page for a browser, too"
+    )
     parser.add_argument("--feedrate-version", default="", help=argparse.SUPPRESS)
     return parser
 
@@ -150,6 +157,9 @@ def _compare(options):
         talk.show(compare_files.write_markdown(baseline, others, rules).rstrip("\n"))
     else:
         talk.show("\n\n".join(_text(baseline, side, found, rules) for side, found in others))
+    if options.html:
+        version = clean(options.feedrate_version, 60)
+        compare_page.write(options.html, baseline, others, rules, version, _say)
     if why:
         _say(why)
     return code
@@ -166,29 +176,38 @@ def _read(folder):
         [r for c in cells for r in c.runs + c.lost],
         cells,
         {id(c): s for s in found for c in s.ceilings + s.cells},
+        found,
+        folder,
     )
 
 
 def _pairs(baseline, side, rules):
     found = matching.pairs(baseline.cells, side.cells, rules.across)
     lonely = sum(pair.b is None for pair in found)
-    axes = ",".join(clean(axis, 40) for axis in matching.suggestion(found)) if lonely else ""
+    axes = matching.suggestion(found) if lonely else ()
+    across = _across(baseline, side, dict.fromkeys([*rules.across, *axes]))
     if lonely == len(baseline.cells):
         raise ledger.ReportError(
             f"{baseline.path} and {side.path}",
             "no cell of one has the axes of a cell of the other",
             (
-                f"--across {axes} compares cells that differ there"
+                f"`{across}` compares cells that differ there"
                 if axes
                 else "measure the same cells in both"
             ),
         )
     if axes:
         _say(
-            f"{lonely} cells of {baseline.path} have no counterpart in {side.path}; --across {axes}"
+            f"{lonely} cells of {baseline.path} have no counterpart in {side.path}; `{across}`"
             " would give some of them one"
         )
     return found
+
+
+def _across(baseline, side, axes):
+    """The whole command."""
+    names = ",".join(clean(axis, 40) for axis in axes)
+    return shlex.join(["feedrate", "compare", baseline.folder, side.folder, "--across", names])
 
 
 def _text(baseline, side, found, rules):

@@ -26,6 +26,21 @@ class Figure:
 # A new figure: one row here, in the order of a report, and its module.
 FIGURES = (
     Figure(
+        "share",
+        "Share of the ceiling",
+        "The share of its synthetic ceiling that each kind of data reaches at the workers chosen,"
+        " with its 95 % interval, the largest loss first; in colour where a loss is shown",
+        OVER,
+    ),
+    Figure(
+        "gpus_fed",
+        "How many GPUs are fed",
+        "Images per second that emulated GPUs need and that they were given, against their number,"
+        " and the share of the time in which they compute (AU): each run small, the median of the"
+        " runs large; the strip is the 95 % interval of the most GPUs that keep 90 %",
+        OVER,
+    ),
+    Figure(
         "throughput_vs_workers",
         "Throughput against loader workers",
         "Images per second against the loader's workers per GPU, or against the axis that was"
@@ -40,19 +55,27 @@ FIGURES = (
         OVER,
     ),
     Figure(
-        "utilisation_vs_gpus",
-        "Accelerator utilisation against emulated GPUs",
-        "The share of the time in which emulated GPUs compute (AU) against their number: each run"
-        " small, the median of the runs large, and a diamond at the most GPUs that keep 90 % and"
-        " 95 %; beside it, what is read and what so many GPUs need",
-        OVER,
-    ),
-    Figure(
         "ceiling_heatmap",
         "Share of the ceiling by kind of data and stored size",
         "The share of the ceiling that every kind of data reaches at every stored size, at the"
         " workers chosen",
         EVERY,
+    ),
+    Figure(
+        "latency",
+        "Step, wait and read times",
+        "What share of the batches took so long or less, of all runs of the cell with the largest"
+        " loss and of its ceiling, and how long the training thread waited for them; of single"
+        " reads the percentiles that the records keep",
+        FIRST,
+    ),
+    Figure(
+        "au_vs_share",
+        "Device utilisation beside the share of the ceiling",
+        "How busy the device was, as its driver reports it or else as its steps say, against the"
+        " share of the synthetic ceiling that each cell reached: above the diagonal a device is"
+        " busy and slow",
+        FIRST,
     ),
     Figure(
         "stages",

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from . import ledger, panels, statistics, storage, style
+from . import intervals, ledger, panels, statistics, storage, style
 from .text import clean
 from .text import gpus as gpu_words
 
@@ -25,8 +25,28 @@ class Count:
     needed: float | None  # bytes/s that the GPUs would take without waiting
 
     @property
+    def records(self):
+        """Those runs."""
+        return [record for record in self.cell.runs if not lacks(record)]
+
+    @property
     def median(self):
         return statistics.median(self.shares)
+
+    @property
+    def interval(self):
+        """95 % of the mean of the runs: a t-interval over them, which one spoilt run widens; of a
+        single run that of its steps, or its utilisation alone where they are too few."""
+        if len(self.shares) > 1:
+            mean, half, *_ = statistics.t_interval(self.shares)
+            return mean - half, mean + half
+        (record,) = self.records
+        steps = ledger.raw(record, "step_ms")
+        if len(steps) < 2 * intervals.BLOCKS or len(steps) != record.get("steps", len(steps)):
+            return self.median, self.median
+        kept = sustained(record) / record["imgs_per_s"]
+        ends, _ = intervals.of_blocks(steps, kept * _images_per_step(record))
+        return tuple(_at_rate(record, end) for end in ends)
 
     @property
     def read_median(self):
@@ -45,6 +65,25 @@ class Held:
         if not self.gpus:
             return "not known" if self.starved is None else "none"
         return ("at least " if self.starved is None else "") + gpu_words(self.gpus)
+
+
+@dataclass(frozen=True)
+class Fed:
+    """The most GPUs that keep a utilisation, with the 95 % interval that the runs allow: it may
+    name numbers that were not tried."""
+
+    gpus: int
+    low: int
+    high: int
+    at_least: bool  # nothing larger is known
+
+    @property
+    def words(self):
+        """ "4 GPUs (95 %: 4 to 5)"."""
+        if self.at_least:
+            return f"at least {gpu_words(self.gpus)}" if self.gpus else "an unknown number of GPUs"
+        between = "" if self.low == self.high else f" (95 %: {self.low} to {self.high})"
+        return (gpu_words(self.gpus) if self.gpus else "not one GPU") + between
 
 
 @dataclass(frozen=True)
@@ -102,6 +141,21 @@ def of_run(record):
     return _device(record, "step_ms") / (_time_of_step(record) - _device(record, "all_reduce_ms"))
 
 
+def sustained(record):
+    """images/s that can be kept up: nobody loaded in the window what came out of the queues'
+    stock. Of a record that says what did, see knows_its_stock()."""
+    return record["imgs_per_s"] * (1 - max(0.0, _drawn(record)))
+
+
+def knows_its_stock(record):
+    return _drawn(record) is not None
+
+
+def demand(record):
+    """images/s that all its GPUs would take without waiting. Of a record that lacks nothing."""
+    return 1e3 * _images_per_step(record) / _device(record, "step_ms")
+
+
 def lacks(record):
     """Why the utilisation of a run is not known, of several runs; "" if it is."""
     if not ledger.since(record, 3):
@@ -128,11 +182,9 @@ def held(found, share):
     return Held(most, None)
 
 
-def is_repeated(found):
+def is_repeated(found, shares=(LEAST, BETTER)):
     """Whether there are repetitions enough on both sides of each answer."""
-    sides = {
-        n for share in (LEAST, BETTER) for h in [held(found, share)] for n in (h.gpus, h.starved)
-    }
+    sides = {n for share in shares for h in [held(found, share)] for n in (h.gpus, h.starved)}
     return all(len(c.shares) >= statistics.LEAST for c in found if c.gpus in sides)
 
 
@@ -146,11 +198,38 @@ def is_corrected(cell):
     return any(f.get("name") == CORRECTED for f in cell.flags)
 
 
+def fed(found, share):
+    """The Fed of some counts, as GpuSearch::fed() has it: where N GPUs starve, what is delivered no
+    longer depends on their number, so that it feeds u * N / share of them."""
+    most = held(found, share)
+    low, high = 0, most.gpus
+    for count in (c for c in found if c.gpus <= most.gpus):
+        end = count.interval[0]
+        low = max(low, count.gpus if end >= share else _fed_by_as_much(end, count.gpus, share))
+    for count in (c for c in found if c.gpus > most.gpus):
+        end = count.interval[1]
+        if end < share:
+            up_to = max(high, count.gpus - 1)
+            high = min(max(_fed_by_as_much(end, count.gpus, share), high), up_to)
+            break
+        high = count.gpus
+    return Fed(most.gpus, low, high, most.starved is None)
+
+
+def _fed_by_as_much(utilisation, gpus, share):
+    return int(max(0.0, utilisation) * gpus / share + 1e-9)  # 5 GPUs at just the share are 5
+
+
 def _time_of_step(record):
-    """Milliseconds, at the rate that can be kept up: nobody loaded in the window what came out of
-    the queues' stock."""
-    rate = record["imgs_per_s"] * (1 - max(0.0, _drawn(record)))
+    """Milliseconds, at the rate that can be kept up."""
+    rate = sustained(record)
     return 1e3 * _images_per_step(record) / rate if rate > 0 else math.inf
+
+
+def _at_rate(record, rate):
+    """The utilisation of the same GPUs if they are given so many images/s."""
+    step_ms = 1e3 * _images_per_step(record) / rate
+    return _device(record, "step_ms") / (step_ms - _device(record, "all_reduce_ms"))
 
 
 def _drawn(record):

@@ -1,15 +1,12 @@
 """With how many emulated GPUs the utilisation holds: the numbers, what is said of them, the
 figure."""
 
-import os
 import statistics
 import unittest
 
 import ledgers
 import sound
-from report import claims, figures, findings, settings, utilisation
-from test_figures import HAVE_MATPLOTLIB, Program
-from test_marks import SERIOUS
+from report import settings, utilisation
 
 BATCH, RATE, FILE = 16, 100.0, 114_650  # images, images/s of a GPU, bytes
 ALL_REDUCE_MS = 0.5
@@ -70,12 +67,6 @@ def search(found=FOUND, **changes):
 def lines_of(records):
     (setting,) = settings.group(records)
     return utilisation.lines(setting)
-
-
-def finding_of(records):
-    found = settings.group(records)
-    plan = next(p for p in figures.plan(found) if p.module == "utilisation_vs_gpus")
-    return findings.finding(plan, claims.of(found))
 
 
 class Numbers(unittest.TestCase):
@@ -168,136 +159,6 @@ class Numbers(unittest.TestCase):
         for one in real:
             one["device"] = {"name": "NVIDIA H100", "kind": "cuda"}
         self.assertEqual(lines_of(real), [])
-
-
-@unittest.skipUnless(HAVE_MATPLOTLIB, "matplotlib is not installed")
-class Finding(unittest.TestCase):
-    BOTH = {4: (0.99, 0.98, 0.985), 5: (0.92, 0.93, 0.925), 6: (0.80, 0.81, 0.82)}
-
-    def test_it_says_how_many_are_fed(self):
-        self.assertEqual(
-            finding_of(search(self.BOTH)),
-            "jpeg mixed: AU of 90 % or more: 5 GPUs, of 95 % or more: 4 GPUs (emulated)",
-        )
-
-    def test_a_few_runs_are_a_look(self):
-        self.assertIn("a look", finding_of(search({**self.BOTH, 5: (0.92, 0.93)})))
-
-    def test_it_says_nothing_of_what_must_not_be_quoted(self):
-        records = search(self.BOTH)
-        records[0].update(flags=[SERIOUS], valid=False)
-        self.assertEqual(finding_of(records), findings.NOTHING)
-
-    def test_queues_that_do_not_rest_are_corrected_for(self):
-        records = search(self.BOTH)
-        records[0].update(
-            flags=[{"name": utilisation.CORRECTED, "severity": "serious"}], valid=False
-        )
-        self.assertIn("5 GPUs", finding_of(records))
-
-
-@unittest.skipUnless(HAVE_MATPLOTLIB, "matplotlib is not installed")
-class Figure(Program):
-    STEM = "utilisation_vs_gpus"
-
-    def svg(self, records, name=STEM):
-        self.run_report(records, "--formats", "svg", "--only", self.STEM, extras=("--no-slides",))
-        return self.content(name + ".svg").decode()
-
-    def is_drawn(self, records):
-        self.run_report(records, "--formats", "svg", "--only", self.STEM, "--only", "stages")
-        return os.path.exists(self.path(self.STEM + ".svg"))
-
-    def test_it_says_what_it_shows_and_what_it_is_not(self):
-        svg = self.svg(search())
-        for words in (
-            "EMULATED DEVICE",
-            "95 %: 5 GPUs",
-            "90 %: 5 GPUs",
-            "AU of 90 % or more: 5 GPUs; of 95 % or more: 5 GPUs.",
-            "no result of that or any consortium",
-            "median of the runs",
-            "MLPerf Storage takes it over a whole run",
-            "AU, %",
-            "read, MB/s",
-            "needed",
-        ):
-            self.assertIn(words, svg)
-        column = self.content(f"paper/{self.STEM}.svg").decode()
-        self.assertIn("EMULATED DEVICE", column)
-        self.assertIn("consortium", self.content("paper/figures.tex").decode())
-
-    def test_the_most_that_were_tried_are_no_limit(self):
-        svg = self.svg(search({1: (1.0,), 2: (0.99,)}))
-        self.assertIn("95 %: ≥ 2 GPUs", svg)
-        self.assertIn("at least 2 GPUs", svg)
-
-    def test_runs_that_do_not_say_enough_are_left_out_with_a_note(self):
-        records = search()
-        del records[-1]["device"]["all_reduce_ms"]
-        svg = self.svg(records)
-        self.assertIn("1 run left out: their records do not say how long a step takes", svg)
-
-    def test_an_invalid_run_is_marked(self):
-        records = search()
-        records[-1].update(flags=[SERIOUS], valid=False)
-        svg = self.svg(records)
-        self.assertIn("90 %: 5 GPUs !", svg)
-        self.assertIn("serious flag (throttled)", svg)
-
-    def test_what_is_corrected_is_said(self):
-        records = search(drawn=0.08)
-        records[-1].update(
-            flags=[{"name": utilisation.CORRECTED, "severity": "serious"}], valid=False
-        )
-        svg = self.svg(records)
-        self.assertIn("AU is corrected for what came out", svg)
-        self.assertNotIn("5 GPUs !", svg)
-
-    def test_each_host_cpu_time_has_its_own(self):
-        records = search() + search({1: (1.0,), 2: (1.0,)}, **{"host-cpu-ms": "0"})
-        self.assertIn("AU of 90 % or more: 5 GPUs", self.svg(records, self.STEM + ".10"))
-        self.assertIn("at least 2 GPUs", self.content(self.STEM + ".0.svg").decode())
-
-    def test_several_kinds_and_sizes(self):
-        records = []
-        for data, size, share in (("jpeg", "500x375", 1.0), ("png", "1000x800", 0.8)):
-            of_kind = {"data": data, "image-size": size}
-            records += search({1: (share,), 2: (0.9 * share,)}, **of_kind)
-        svg = self.svg(records)
-        self.assertIn("AU of 90 % or more: jpeg 500x375 at least 2 GPUs, png 1000x800 none", svg)
-        self.assertIn("stored at 1000x800", svg)
-        self.assertNotIn("read, MB/s", svg)
-
-    def test_a_kind_without_a_stored_size_is_told_once(self):
-        records = []
-        for data, size in (("jpeg", "500x375"), ("jpeg", "1000x800"), ("tensor", None)):
-            records += search({1: (1.0,), 2: (0.8,)}, **{"data": data, "image-size": size})
-        answer = "AU of 90 % or more: tensor 1 GPU, jpeg 500x375 1 GPU, jpeg 1000x800 1 GPU; of"
-        self.assertIn(answer, self.svg(records))
-
-    def test_a_number_of_gpus_that_failed_is_missing_and_not_zero(self):
-        failed = run(16, 0.5)
-        gone = ledgers.record(failed["cell"], None, 0, status="failed", error="gone")
-        svg = self.svg([*search(), {**gone, "schema": "feedrate.result/3", "valid": False}])
-        self.assertIn(">×</text>", svg)
-        self.assertIn("missing, not zero: 1 cell, failed", svg)
-        self.assertIn("90 %: 5 GPUs", svg)
-
-    def test_reads_that_nobody_counted_are_not_drawn(self):
-        records = search()
-        records[0]["stages"] = []
-        svg = self.svg(records)
-        self.assertIn("95 %: 5 GPUs", svg)
-        self.assertNotIn("read, MB/s", svg)
-
-    def test_it_is_drawn_of_emulated_gpus_alone(self):
-        self.assertFalse(self.is_drawn(search({4: (0.9, 0.9)})))
-        real = search(device="cuda")
-        for one in real:
-            one["device"] = {"name": "NVIDIA H100", "kind": "cuda"}
-        self.assertFalse(self.is_drawn(real))
-        self.assertTrue(self.is_drawn(search()))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,199 @@
+"""How busy the device seems to be beside the share of its ceiling that it reaches: a busy device
+may be a slow one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+from . import figures, findings, ledger, marks, panels, statistics, style
+from .page import Page
+from .text import plain, spread, tick
+
+# of a name beside its point: points to the right, and lines up
+PLACES = [(dx, lines) for lines in (0, -1, 1, -2, -3) for dx in (8, -8)]
+GAP = 0.1  # between the two, from which on the utilisation misleads
+LEAST = 2  # cells
+
+
+@dataclass(frozen=True)
+class Point:
+    cell: object
+    busy: object  # Estimate of the share of the time in which the device seems busy
+    is_monitored: bool  # by the driver of the GPU, as nvidia-smi does
+
+
+def claim(plan, claims):
+    """The cell whose device is much busier than it is fast; "" where none is shown to be."""
+    return _claim(_points(plan.setting, plan.gpus), claims)
+
+
+def draw(setting, gpus, context):
+    points = _points(setting, gpus)
+    if len(points) < LEAST or not panels.any_valid(p.cell for p in points):
+        return None
+    title = _claim(points, context.claims) or figures.NAMED["au_vs_share"].title
+    page = Page(setting, title, context, gpus)
+    series = style.series_of([p.cell for p in points])
+    look_of = {(s.data, s.variant): s.look for s in series}
+    page.legend(
+        [Line2D([], [], linestyle="none", **style.marker(s.look)) for s in series],
+        [s.label for s in series],
+    )
+    page.foot([p.cell for p in points], _notes(points))
+    # a square one reads best: what lies above the diagonal is as far from it as what lies below
+    left, right = (0.12, 0.97) if page.narrow else (0.25, 0.75)
+    (ax,) = page.panels(1, left=left, right=right, tall=2.4)
+    top = max(1.0, *(p.cell.ratio.high or p.cell.ratio.mean for p in points))
+    ax.plot([0, top], [0, top], color=style.GREY, linewidth=style.scaled(1.0), zorder=1.5)
+    trap = _trap(points, context.claims)
+    for point in points:
+        _point(ax, point, look_of[point.cell.data, point.cell.variant])
+    ax.set_xlim(0, 1.03 * top)
+    ax.set_ylim(0, 1.03 * top)
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
+        axis.set_major_formatter(FuncFormatter(lambda share, _: tick(round(100 * share, 6))))
+    ax.set_xlabel("% of the ceiling")
+    ax.set_title("device busy, %", loc="left")
+    _name_all(page, ax, points, trap)
+    return page
+
+
+def _points(setting, gpus):
+    """The cells at the workers chosen whose ceiling and utilisation are known."""
+    found = []
+    for cell in panels.places(panels.at_gpus(setting, gpus)):
+        if cell.rate and cell.ratio and (point := _of(cell)):
+            found.append(point)
+    return found
+
+
+def _of(cell):
+    """The utilisation by the driver where all runs have it, else by the device's own steps."""
+    for is_monitored, share_of in ((True, _monitored), (False, _working)):
+        values = [
+            [share_of(record) for record in runs] for runs in cell.runs_by_repetition.values()
+        ]
+        if values and all(None not in of for of in values):
+            means = [sum(of) / len(of) for of in values]
+            return Point(cell, statistics.mean_share(means, cell.pilot), is_monitored)
+    return None
+
+
+def _monitored(record):
+    """Mean over the GPUs and the window; None where a GPU did not tell. In a run in pairs the
+    readings are of the ceiling's blocks, too: they say nothing of the cell."""
+    ranks = record.get("ranks")
+    if ledger.in_pairs(record) or not isinstance(ranks, list) or not ranks:
+        return None
+    means = []
+    for rank in ranks:
+        readings = ledger.part(rank, "gpu", "utilisation_percent")
+        known = [ledger.number(v) for v in readings] if isinstance(readings, list) else []
+        known = [v / 100 for v in known if v is not None and 0 <= v <= 100]
+        if not known:
+            return None
+        means.append(sum(known) / len(known))
+    return sum(means) / len(means)
+
+
+def _working(record):
+    """What is left of the window when the device does not wait for data."""
+    idle = ledger.number(record.get("device_idle_fraction"))
+    return None if idle is None or not 0 <= idle <= 1 else 1 - idle
+
+
+def _trap(points, claims):
+    """The Point furthest above the diagonal, of those whose loss is shown and whose device is shown
+    to be busier by GAP; None where there is none."""
+    found = []
+    for p in points:
+        loss = claims.loss(p.cell)  # NOTHING of an invalid cell
+        if loss.is_shown and p.busy.low is not None and p.busy.low - loss.share.high >= GAP:
+            found.append((p.busy.mean - loss.share.mean, p))
+    return max(found, key=lambda pair: pair[0])[1] if found else None
+
+
+def _claim(points, claims):
+    trap = _trap(points, claims) if len(points) >= LEAST else None
+    if not trap:
+        return ""
+    # the most extreme of several: its own intervals would promise too much
+    share = statistics.widened(claims.loss(trap.cell).share, len(points))
+    busy = statistics.widened_mean(trap.busy, len(points))
+    busy = statistics.Estimate(
+        busy.mean, max(busy.low, 0.0), min(busy.high, 1.0), busy.n, busy.kind
+    )
+    done = [p.cell for p in points]
+    return (
+        f"The device is {spread(busy)} busy at {spread(share)} of the ceiling:"
+        f" {panels.name(trap.cell)}" + findings._not_judged(done, claims)
+    )
+
+
+def _notes(points):
+    monitored = [p for p in points if p.is_monitored]
+    notes = [
+        "On the line, a device is as busy as it is fast. Above it, its steps take longer than at"
+        " the ceiling, and it counts as busy meanwhile."
+    ]
+    if monitored:
+        some = "" if len(monitored) == len(points) else f" of {len(monitored)} of {len(points)}"
+        notes.append(
+            f"Busy{some}: as the GPU's driver reports it (nvidia-smi): the share of the time in"
+            " which any kernel ran."
+        )
+    if len(monitored) < len(points):
+        notes.append("Busy, without such readings: the share of the time without waiting for data.")
+    return notes
+
+
+def _point(ax, point, look):
+    cell, busy = point.cell, point.busy
+    share = cell.ratio
+    ax.errorbar(
+        share.mean,
+        busy.mean,
+        xerr=[[side] for side in share.error_bar],
+        yerr=[[side] for side in busy.error_bar],
+        linestyle="none",
+        color=style.marker(look)["color"],
+        elinewidth=style.scaled(1.3),
+        zorder=3,
+    )
+    (drawn,) = ax.plot(
+        [share.mean], [busy.mean], linestyle="none", **style.marker(look, cell.share_serious)
+    )
+    marks.link([drawn], cell)
+    if cell.share_serious:
+        marks.exclaim(ax, share.mean, busy.mean)
+
+
+def _name_all(page, ax, points, trap):
+    """Each point's name where it touches no other, the trap's first: right or left of the point,
+    there or a few lines off; none where there is no room."""
+    renderer = page.figure.canvas.get_renderer()
+    inside, taken = ax.get_window_extent(renderer), []
+    for point in sorted(points, key=lambda p: p is not trap):
+        text = ax.annotate(
+            plain(panels.name(point.cell), 60),
+            (point.cell.ratio.mean, point.busy.mean),
+            (0, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=style.pt(style.SMALL),
+            weight="bold" if point is trap else "normal",
+            zorder=6,
+        )
+        for dx, lines in PLACES:
+            text.set_ha("right" if dx < 0 else "left")
+            text.set_position((style.scaled(dx), 1.15 * lines * text.get_fontsize()))
+            box = text.get_window_extent(renderer)
+            if inside.x0 <= box.x0 and box.x1 <= inside.x1 and not box.count_overlaps(taken):
+                taken.append(box)
+                break
+        else:
+            text.remove()

@@ -1,0 +1,183 @@
+"""A forest: a row an estimate, its name at the left, mean and interval in the middle, the numbers
+at the right. The frame of share and comparison."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass
+
+from . import marks, style
+from .text import plain
+
+ON_A_SHEET = 17  # rows; more make it larger
+FIRST_LINE = 0.85  # of a row: free above the first and below the last
+
+
+@dataclass(frozen=True)
+class Row:
+    """`found` holds mean, low, high and points (low and high None: no interval); None: there is no
+    number, and `words` say why, in its place."""
+
+    cell: object
+    name: str
+    found: object
+    words: str  # the numbers
+    is_told: bool = False  # a difference is shown: in the colour of its kind, else grey
+    is_invalid: bool = False
+
+
+def scale_for(rows):
+    """How much larger the sheet must be for its rows; names of two lines take more of it."""
+    return max(1.0, (sum(1.0 + 0.6 * (len(row.name) > 46) for row in rows) + 1) / ON_A_SHEET)
+
+
+def draw(page, rows):
+    """The axes with all rows, the first at the top; its horizontal limits are left to the
+    caller."""
+    ax = _lay_out(page, rows)
+    for y, row in zip(_places(rows), rows):
+        if row.found is None:
+            _missing(ax, y, row)
+        else:
+            _estimate(ax, y, row)
+            _number(ax, y, row, _words(page, row))
+    return ax
+
+
+def ends(rows):
+    """(least, largest) of all that the rows draw."""
+    values = [v for row in rows if row.found is not None for v in _values(row.found)]
+    return min(values), max(values)
+
+
+def look_of(row):
+    """Its kind's marker always: the colour alone tells nobody who sees none. A ceiling's dash would
+    lie on its own interval."""
+    look = style.KINDS.get(row.cell.data, style.OTHER)
+    marker = "|" if look.marker == "_" else look.marker
+    return style.Look(look.colour if row.is_told else style.GREY, marker, look.line, look.hatch)
+
+
+def _values(found):
+    return [v for v in (found.mean, found.low, found.high, *found.points) if v is not None]
+
+
+def _places(rows):
+    return [-float(i) for i in range(len(rows))]
+
+
+def _lay_out(page, rows):
+    """With the room at the sides that the words need, but most of the page for the rows: longer
+    names stand on several lines."""
+    room = 0.4 * page.width
+    size = style.pt(10.5 if max(len(row.name) for row in rows) <= 36 else style.SMALL)
+    edge = 0.06 if page.bare else 0.05 * page.width
+    names = [_broken(page, row.name, size, room) for row in rows]
+    left = _widest(page, names, size) + 0.1
+    right = _widest(page, [_words(page, row) for row in rows if row.found], size) + 0.1
+    if page.width - left - right - 2 * edge < 0.25 * page.width:
+        names = [_broken(page, row.name, size, 0.6 * room) for row in rows]
+        left = _widest(page, names, size) + 0.1
+    lines = max(words.count("\n") + 1 for words in [*names, *(_words(page, r) for r in rows)])
+    (ax,) = page.panels(
+        1,
+        left=(edge + left) / page.width,
+        right=1 - (edge + right) / page.width,
+        over=0.12,
+        tall=(0.06 + 0.11 * lines) * (len(rows) + FIRST_LINE),
+    )
+    ax.set_yticks(_places(rows), names, fontsize=size, linespacing=1.05)
+    ax.tick_params(axis="y", length=0)
+    ax.grid(False, axis="y")
+    ax.set_ylim(-(len(rows) - 1) - FIRST_LINE, FIRST_LINE)
+    return ax
+
+
+def _broken(page, name, size, room):
+    """The name in as many lines as it takes to be at most `room` inches wide."""
+    words = plain(name, 160)
+    while words and (wide := _widest(page, [words], size)) > room:
+        longest = max(map(len, words.split("\n")))
+        shorter = textwrap.wrap(
+            plain(name, 160), max(8, min(longest - 1, int(longest * room / wide)))
+        )
+        if "\n".join(shorter) == words or longest <= 8:
+            break
+        words = "\n".join(shorter)
+    return words
+
+
+def _words(page, row):
+    """The numbers; in a column what follows them is on a line of its own."""
+    words = plain(row.words, 80)
+    return words.replace(") ", ")\n", 1) if page.narrow and len(words) > 26 else words
+
+
+def _widest(page, words, size):
+    """Inches."""
+    renderer, widest = page.figure.canvas.get_renderer(), 0.0
+    for one in dict.fromkeys(words):
+        text = page.figure.text(0, 0, one, fontsize=size)
+        widest = max(widest, text.get_window_extent(renderer).width / page.figure.dpi)
+        text.remove()
+    return widest
+
+
+def _estimate(ax, y, row):
+    look, found = look_of(row), row.found
+    colour = style.marker(look)["color"]
+    if found.low is not None:
+        ax.plot(
+            [found.low, found.high],
+            [y, y],
+            color=colour,
+            linewidth=style.scaled(1.6),
+            solid_capstyle="butt",
+            zorder=4,
+        )
+    elif len(found.points) > 1:
+        ax.plot(
+            found.points,
+            [y] * len(found.points),
+            linestyle="none",
+            marker="|",
+            color=colour,
+            markersize=style.scaled(7),
+            zorder=4,
+        )
+    how = style.marker(look, row.is_invalid)
+    if look.marker == "|":
+        how.update(markeredgewidth=style.scaled(2.2), markersize=style.scaled(12))
+    (point,) = ax.plot([found.mean], [y], linestyle="none", clip_on=False, **how)
+    marks.link([point], row.cell)
+    if row.is_invalid:
+        marks.exclaim(ax, found.mean, y)
+
+
+def _number(ax, y, row, words):
+    ax.annotate(
+        words,
+        (1, y),
+        (style.scaled(8), 0),
+        xycoords=("axes fraction", "data"),
+        textcoords="offset points",
+        va="center",
+        fontsize=style.pt(style.SMALL),
+        color=style.EDGE if row.is_told else style.GREY,
+        annotation_clip=False,
+    )
+
+
+def _missing(ax, y, row):
+    """In place of a point: that there is none, and why. Never a point at zero."""
+    ax.annotate(
+        plain("× " + row.words, 80),
+        (0, y),
+        (style.scaled(5), 0),
+        xycoords=("axes fraction", "data"),
+        textcoords="offset points",
+        va="center",
+        fontsize=style.pt(style.SMALL),
+        color=style.VERMILLION,
+        weight="bold",
+    )

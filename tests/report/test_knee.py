@@ -1,0 +1,73 @@
+"""From how many workers on more of them gain nothing that matters."""
+
+import unittest
+
+from ledgers import axes, record
+from report import knee, settings
+
+SERIOUS = {"name": "throttled", "severity": "serious", "reason": "hot", "remedy": "cool it"}
+PARTS = (1.0, -1.0, 0.6, 0.2, -0.6)
+
+
+def cells(rates, noise=(0.0, 0.001, -0.001, 0.0005), **changes):
+    """Cells of {workers: images/s}. Each repetition is off by its noise, each count by a part of
+    its own, so that the noise of no two counts cancels."""
+    records = [
+        record(axes("jpeg", workers=workers, **changes), rate * (1 + PARTS[i] * off), n, valid=True)
+        for n, off in enumerate(noise)
+        for i, (workers, rate) in enumerate(rates.items())
+    ]
+    (setting,) = settings.group(records)
+    return setting.cells
+
+
+class Knees(unittest.TestCase):
+    def test_it_is_where_the_curve_goes_flat(self):
+        found = knee.of(cells({1: 100, 2: 200, 4: 400, 8: 401, 16: 401}))
+        self.assertEqual(found, knee.Knee(4, 4, 4, 16))
+        self.assertEqual(found.words, "knee: 4 workers")
+
+    def test_noise_widens_it_to_both_sides(self):
+        noise = (0.0, 0.02, -0.02, 0.01)
+        found = knee.of(cells({1: 100, 2: 396, 4: 400, 8: 401, 16: 401}, noise))
+        self.assertEqual(found, knee.Knee(4, 2, 16, 16))
+        self.assertEqual(found.words, "knee: 4 workers (95 %: 2 to 16 or more)")
+
+    def test_what_all_counts_share_in_a_repetition_widens_nothing(self):
+        records = [
+            record(axes("jpeg", workers=w), rate * (1 + off), n)
+            for n, off in enumerate((0.0, 0.3, -0.2))
+            for w, rate in ((1, 100), (2, 200), (4, 200.5))
+        ]
+        (setting,) = settings.group(records)
+        self.assertEqual(knee.of(setting.cells), knee.Knee(2, 2, 2, 4))
+
+    def test_a_rate_that_still_rises_has_none(self):
+        found = knee.of(cells({1: 100, 2: 200, 4: 400}))
+        self.assertFalse(found.is_reached)
+        self.assertEqual(found.words, "no knee up to 4 workers")
+
+    def test_a_dip_between_does_not_end_it(self):
+        self.assertEqual(knee.of(cells({1: 100, 2: 99, 4: 400, 8: 400})).workers, 4)
+
+    def test_where_workers_only_disturb_one_is_the_knee(self):
+        self.assertEqual(knee.of(cells({1: 400, 2: 390, 4: 300})).words, "knee: 1 worker")
+
+    def test_two_counts_are_no_curve(self):
+        self.assertIsNone(knee.of(cells({1: 100, 2: 200})))
+
+    def test_the_training_thread_is_no_count(self):
+        self.assertIsNone(knee.of(cells({0: 50, 1: 100, 2: 200})))
+        self.assertEqual(knee.of(cells({0: 50, 1: 100, 2: 200, 4: 200})).workers, 2)
+
+    def test_two_repetitions_say_nothing(self):
+        self.assertIsNone(knee.of(cells({1: 100, 2: 200, 4: 200}, (0.0, 0.001))))
+
+    def test_an_invalid_count_is_left_out(self):
+        found = cells({1: 100, 2: 200, 4: 400, 8: 400})
+        found[-1].runs[0].update(flags=[SERIOUS], valid=False)
+        self.assertFalse(knee.of(found).is_reached)
+
+
+if __name__ == "__main__":
+    unittest.main()
