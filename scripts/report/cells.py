@@ -14,6 +14,9 @@ DRIFTED = "ceiling_drifted"
 # Flags of a run in pairs that spoil its ceiling, too; throttling leaves the share as it is.
 SPOILS_CEILING = {"stopped", "harness_bound", "throttled"}
 DRIFT = axis_tables.own().rules[DRIFTED]
+MIXED = "mixed"  # a stored size: each picture has its own
+# The mean share of a picture that is cut out of it, by how it is augmented.
+CUT_OUT = {"train": 0.47, "mask-color-crop-last": 1.0}
 UNSAID = {
     "name": "invalid",
     "severity": "serious",
@@ -351,6 +354,19 @@ def pixels(size):
         return int(width) * int(height), str(size)
     except ValueError:
         return 0, str(size or "")
+
+
+def mean_pixels(cell):
+    """The same of a cell: where each of its pictures has a size of its own, by their mean pixels,
+    which follow from those that were cut out of them."""
+    share = CUT_OUT.get(cell.axes.get("augment"))
+    if cell.image_size != MIXED or not share:
+        return pixels(cell.image_size)
+    stages = [s for r in cell.runs for s in r.get("stages") or [] if isinstance(s, dict)]
+    cut = [s for s in stages if s.get("name") == "augment" and ledger.positive(s.get("items"))]
+    images = sum(s["items"] for s in cut)
+    values = sum(ledger.number(s.get("bytes")) or 0 for s in cut)
+    return (values / 3 / images / share if images else 0, MIXED)
 
 
 def kind_rank(data):

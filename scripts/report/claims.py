@@ -10,10 +10,13 @@ from dataclasses import dataclass
 from . import panels, statistics
 from .cells import NEGLIGIBLE
 from .settings import scaling
-from .text import at_most, spread
+from .text import at_most, percent, spread
 
 LOOK = f"a look: fewer than {statistics.LEAST} repetitions, nothing is claimed"
 TELLS_LITTLE = 0.2  # a loss this large that could hide is no news of the cell
+# Of the ceiling: a difference that matters to nobody, as `feedrate compare` has it.
+MARGIN = 0.01
+LOSES, EQUIVALENT, NOT_CLEAR = "loses", "equivalent", "not clear"
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,34 @@ class Claim:
         """The upper end of the loss, not below zero."""
         return max(0.0, 1 - self.share.low)
 
+    @property
+    def verdict(self):
+        """Of a claim that is known: EQUIVALENT where all of its interval lies within the margin,
+        whether a loss is shown or not; LOSES where one is shown; else NOT_CLEAR."""
+        if 1 - MARGIN <= self.share.low and self.share.high <= 1 + MARGIN:
+            return EQUIVALENT
+        return LOSES if self.is_shown else NOT_CLEAR
+
+    def against_ceiling(self, name):
+        """The verdict on what has that name, as a sentence that states interval and margin."""
+        n = f"{self.share.n} repetitions"
+        if self.verdict == LOSES:
+            return f"{name} loses {spread(self.loss)} of its ceiling in {n}"
+        within = f"{name} stays within {_MARGIN} of its ceiling"
+        if self.verdict == EQUIVALENT:
+            return f"{within}; {at_most(self.at_most)} is missing in {n}"
+        far = (
+            f"up to {percent(self.at_most)} may be missing"
+            if self.at_most > MARGIN
+            else f"it may lie up to {percent(self.share.high - 1)} above it"
+        )
+        return f"Not clear whether {within}; {far} after {n}"
+
+    @property
+    def farthest(self):
+        """How far from the ceiling it may lie, to either side."""
+        return max(1 - self.share.low, self.share.high - 1)
+
     def words(self, what="throughput"):
         """What is lost, as "loses 38.3 % (32.9 to 43.3 %) of its throughput"; or that no loss is
         shown, or that it is a look."""
@@ -64,6 +95,7 @@ class Claim:
 
 
 NOTHING = Claim()
+_MARGIN = percent(MARGIN).replace(".0", "")
 
 
 def none_words(known):

@@ -7,6 +7,7 @@ import argparse
 import os
 
 from . import (
+    answer,
     axes,
     beside,
     derived,
@@ -97,6 +98,8 @@ def _report(options):
     written = make(found, records, path, context, folder)
     others = [name for name in written if "/" not in name and not name.endswith(output.FORMATS)]
     _say(f"{len(context.drawn)} figures, {', '.join(others)} are in {folder}")
+    if found:
+        talk.show("\n" + terminal.answer(answer.of(found, context)))
     return 1 if context.failed else 0
 
 
@@ -136,6 +139,7 @@ def make_again(path, records, planned, before, folder):
         records=len(records),
         say=_silent,
         figures=tuple(before["figures"]),
+        path=path,
     )
     found = grouping.group(plan.complete(records, planned))
     diagnosis_file.attach(found, path)
@@ -179,6 +183,7 @@ def context_of(path, records, otherwise="", note=lambda text: None):
         plan.read(path, note),
         records=len(records),
         say=_say,
+        path=path,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import datetime
 import io
+import textwrap
 import zipfile
 
 from pptx.dml.color import RGBColor
@@ -16,46 +17,65 @@ from .text import clean
 WIDTH, HEIGHT = Inches(13.333), Inches(7.5)
 MARGIN = Inches(0.5)
 INK, GREY, RED = RGBColor(0x11, 0x11, 0x11), RGBColor(0x59, 0x59, 0x59), RGBColor(0xB0, 0x3A, 0x00)
-TITLE_LAYOUT, HEADED_LAYOUT = 0, 5  # of python-pptx's own template
+HEADED_LAYOUT = 5  # of python-pptx's own template, with a title alone
+TITLE_SIZE = 24  # points
 WIDEST = 0.7  # of its size, what a letter takes in bold DejaVu Sans
+LETTERS = int((WIDTH - 2 * MARGIN) / Pt(1) / (WIDEST * TITLE_SIZE))  # of a line of a title
+MEANS_LITTLE = 20  # letters: a shorter clause says nothing by itself
 MARGINS = 4  # letters that a table cell's margins take
 EPOCH = datetime.datetime(2000, 1, 1)
 
 
-def title(presentation, words, lines, emulated):
-    """The first slide. A line too many makes the type smaller, never the slide fuller."""
-    slide = presentation.slides.add_slide(presentation.slide_layouts[TITLE_LAYOUT])
-    head, below = slide.shapes.title, slide.placeholders[1]
-    _place(head, Inches(1.2), Inches(1.4))
-    _fill(head.text_frame, [words], 34, bold=True)
-    _place(below, Inches(2.8), Inches(4.2))
-    _fill(below.text_frame, lines, 20 if len(lines) <= 8 else 14 if len(lines) <= 14 else 10)
-    if emulated:
-        _colour(below.text_frame.paragraphs[0], RED, bold=True)
-    return slide
-
-
-def slide(presentation, words, line):
-    """A slide with its title, and the setting below it."""
+def slide(presentation, words, line=""):
+    """A slide with its title, which takes two lines at most, and what it is of below it."""
     made = presentation.slides.add_slide(presentation.slide_layouts[HEADED_LAYOUT])
-    _place(made.shapes.title, Inches(0.2), Inches(0.62))
-    words = clean(words, 200)
-    _fill(made.shapes.title.text_frame, [words], _fitting(words), bold=True)
+    _place(made.shapes.title, Inches(0.15), Inches(0.95))
+    _fill(made.shapes.title.text_frame, [words], TITLE_SIZE, bold=True)
     if line:
-        box = made.shapes.add_textbox(MARGIN, Inches(0.8), WIDTH - 2 * MARGIN, Inches(0.35))
+        box = made.shapes.add_textbox(MARGIN, Inches(1.08), WIDTH - 2 * MARGIN, Inches(0.35))
         _fill(box.text_frame, [line], 13 if len(line) < 120 else 11, GREY)
     return made
 
 
-def _fitting(words):
-    """The type size in points at which a title fits on one line, even in a wide typeface: only the
-    reader's program knows which typeface it has."""
-    return max(12, min(24, int((WIDTH - 2 * MARGIN) / Pt(1) / (WIDEST * max(len(words), 1)))))
+def fitting(words):
+    """As much of a title as two lines hold, even in a wide typeface: only the reader's program
+    knows which typeface it has. Whole clauses go first."""
+    words = clean(words, 400)
+    while not _fits(words):
+        shorter = max(words.rfind("; "), words.rfind(": "))
+        if shorter < MEANS_LITTLE:
+            return textwrap.shorten(
+                words, 2 * LETTERS - 12, placeholder="…", break_on_hyphens=False
+            )
+        words = words[:shorter]
+    return words
+
+
+def _fits(words):
+    return len(textwrap.wrap(words, LETTERS)) <= 2
+
+
+def lines(slide, labelled, is_doubtful=False):
+    """Labelled lines of text below the title, in a size that leaves room for all of them."""
+    box = slide.shapes.add_textbox(MARGIN, Inches(1.5), WIDTH - 2 * MARGIN, Inches(5.6))
+    labelled = [(label, clean(words, 600)) for label, words in labelled if words]
+    length = sum(max(len(words), 60) for _, words in labelled)
+    size = 18 if length < 900 else 14 if length < 1800 else 11
+    frame = box.text_frame
+    frame.word_wrap = True
+    for i, (label, words) in enumerate(labelled):
+        paragraph = frame.paragraphs[0] if i == 0 else frame.add_paragraph()
+        paragraph.space_after = Pt(size / 2)
+        for part, bold in ((f"{label}: " if label else "", True), (words, False)):
+            run = paragraph.add_run()
+            run.text = part
+            run.font.size, run.font.bold = Pt(size), bold
+            run.font.color.rgb = RED if is_doubtful and not bold else INK
 
 
 def picture(slide, data, words):
     """Adds a picture as large as the space below the title allows; `words` is its description."""
-    top, high = Inches(1.2), Inches(6.2)
+    top, high = Inches(1.45), Inches(5.95)
     if not data:
         return
     shape = slide.shapes.add_picture(io.BytesIO(data), 0, top, height=high)
@@ -75,7 +95,7 @@ def table(slide, head, rows, wide):
         len(rows) + 1,
         len(head),
         MARGIN,
-        Inches(1.25),
+        Inches(1.45),
         WIDTH - 2 * MARGIN,
         Inches(0.32) * (len(rows) + 1),
     )
@@ -108,7 +128,7 @@ def note(slide, words):
 
 def text(slide, paragraphs):
     """Running text, as large as its length lets it be."""
-    box = slide.shapes.add_textbox(MARGIN, Inches(1.0), WIDTH - 2 * MARGIN, Inches(6.2))
+    box = slide.shapes.add_textbox(MARGIN, Inches(1.2), WIDTH - 2 * MARGIN, Inches(6.1))
     length = sum(len(p) for p in paragraphs)
     _fill(
         box.text_frame,
@@ -132,11 +152,6 @@ def _fill(frame, lines, size, colour=INK, bold=False):
         run = paragraph.add_run()
         run.text = clean(line, 9000)
         run.font.size, run.font.bold, run.font.color.rgb = Pt(size), bold, colour
-
-
-def _colour(paragraph, colour, bold):
-    for run in paragraph.runs:
-        run.font.color.rgb, run.font.bold = colour, bold
 
 
 def date(presentation, started, version):

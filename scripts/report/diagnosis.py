@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from . import statistics
+from . import quotable, statistics
 from .claims import LOOK
 from .text import axis_value, clean, listing
 
@@ -108,7 +108,7 @@ class SeenFlag:
     name: str
     runs: int  # that raised it
     reason: str
-    is_serious: bool = False  # no number of these runs is to be quoted
+    severity: str = ""
 
 
 @dataclass(frozen=True)
@@ -207,13 +207,20 @@ class Diagnosis:
         ]
 
     @property
+    def serious(self):
+        """The flags that forbid to quote it, in words."""
+        return [
+            quotable.named(
+                w.name, w.runs, f"{self.runs or w.runs:.0f}", quotable.values_of([w.reason])
+            )
+            for w in self.warnings
+            if w.severity == "serious"
+        ]
+
+    @property
     def not_quotable(self):
         """Why no number of it is to be quoted, its ceiling's included; "" if they may be."""
-        of = f" of {self.runs:.0f}" if self.runs else ""
-        serious = [
-            f"{clean(w.name, 30)} in {w.runs}{of} runs" for w in self.warnings if w.is_serious
-        ]
-        return f"{NOT_QUOTABLE}: {listing(serious)}" if serious else ""
+        return quotable.must_not(self.serious) if self.serious else ""
 
     @property
     def is_look(self):

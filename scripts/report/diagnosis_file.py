@@ -281,7 +281,7 @@ def _warning(at):
         at.get("name").text(),
         at.get("runs").count(),
         at.get("reason").text(optional=True),
-        at.get("severity").text(optional=True) == "serious",
+        at.get("severity").text(optional=True),
     )
 
 

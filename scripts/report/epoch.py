@@ -1,4 +1,4 @@
-"""What falling short of the ceiling costs over an epoch of ImageNet."""
+"""What falling short of the ceiling costs over an epoch, of ImageNet or of the dataset read."""
 
 from __future__ import annotations
 
@@ -30,10 +30,16 @@ def _waiting_s(run):
     return max(0.0, idle / run["imgs_per_s"] - there)
 
 
-def hours_lost(cell):
+def images_of(cell):
+    """How many pictures an epoch of the cell's own dataset has; None where no run says it."""
+    known = (ledger.part(run, "dataset", "samples") for run in reversed(cell.runs))
+    return next((int(n) for n in known if ledger.positive(n)), None)
+
+
+def hours_lost(cell, images=IMAGES):
     """Estimate of the hours that an epoch takes longer than at the ceiling, within each
     repetition. Where no share can exceed 1, its interval does not reach below zero."""
-    found = statistics.hours_lost(IMAGES, paired(cell), cell.share_bias, cell.pilot)
+    found = statistics.hours_lost(images, paired(cell), cell.share_bias, cell.pilot)
     if found.low is None or cell.ratio.most is None:
         return found
     return replace(found, low=max(found.low, 0.0), high=max(found.high, 0.0))

@@ -8,13 +8,12 @@ import os
 import re
 import tempfile
 
-from . import claims, diagnosis_tables, findings, interrupts
-from . import figures as plans
+from . import answer, diagnosis_tables, interrupts
 from .cells import DRIFTED
 from .ledger import ReportError
 from .tables import DERIVED, drifted, flag_names, incomplete_lines
 from .terminal import flag_words, losses
-from .text import markdown
+from .text import clean, markdown
 
 FORMATS = ("pdf", "svg", "png")
 TEMPORARY = ".report-"  # how a file begins that is not whole yet
@@ -105,31 +104,30 @@ def remove_stale(folder, stems, written):
 
 
 def figure_line(drawn):
-    """A figure in the index: its files, the setting, what it shows."""
+    """A figure in the index: its files, the setting, what it says and what it shows."""
     name = drawn.plan.name
     links = ", ".join(f"[{kind.upper()}]({name}.{kind})" for kind in drawn.kinds)
-    return f"- **{name}** ({links}): {markdown(drawn.plan.words)}. {markdown(drawn.sentence)}."
+    return (
+        f"- **{name}** ({links}): {markdown(drawn.plan.words)}. {markdown(drawn.finding)}."
+        f" {markdown(drawn.sentence)}."
+    )
 
 
 def index(settings, title_of, figures, leads_to, context):
-    """index.md: what else there is, what was found, a line for each figure, the flags, what is
-    missing."""
+    """index.md: the answer of each setting, what else there is, a line for each figure, the flags,
+    what is missing."""
     version = f", written by feedrate {markdown(context.version)}" if context.version else ""
     elsewhere = "".join(" " + words for key, words in ELSEWHERE.items() if key in leads_to)
-    lines = [
-        "# Report",
-        "",
+    answers = answer.of(settings, context)
+    lines = _answer("#", answers[0]) if answers else ["# Report", ""]
+    lines += [
         f"Drawn from {markdown(context.ledger_name)}{version}. Tables: [table.md](table.md),"
         " [table.csv](table.csv), [table.tex](table.tex), [workers.csv](workers.csv)." + elsewhere,
         "",
-        "## Findings",
-        "",
-        *_findings(settings, context.figures),
-        "",
-        "## Figures",
-        "",
-        *figures,
     ]
+    for other in answers[1:]:
+        lines += _answer("##", other)
+    lines += ["## Figures", "", *figures]
     lines += [] if figures else ["None: no cell has a result, or figures were not asked for."]
     for setting in settings:
         lines += ["", f"## {markdown(title_of(setting))}", "", "Flags:", ""]
@@ -140,6 +138,20 @@ def index(settings, title_of, figures, leads_to, context):
             lines += [f"- {markdown(words)}" for words in gone]
         lines += _diagnosis(setting.diagnosis) if setting.diagnosis else []
     return "\n".join(lines) + "\n"
+
+
+def _answer(level, found):
+    parts = (
+        ("Found", found.found),
+        ("Limit", found.limit),
+        ("Cost", found.cost),
+        ("How sure", found.validity),
+        *((label.capitalize(), words) for label, words in found.facts),
+        ("Next", found.advice),
+    )
+    lines = [f"- {label}: {markdown(words)}" for label, words in parts if words]
+    command = f"      {clean(found.command, 4000)}"
+    return [f"{level} {markdown(found.title)}", "", *lines, "", command, ""]
 
 
 def _diagnosis(found):
@@ -156,28 +168,6 @@ def _diagnosis(found):
         ]
         lines += ["| " + " | ".join(map(markdown, row)) + " |" for row in table["rows"]]
     return lines
-
-
-def _finding(plan, all_claims):
-    try:
-        return findings.finding(plan, all_claims)
-    except ImportError:  # without matplotlib nothing is drawn either, and the report says so
-        return plan.figure.title
-
-
-def _findings(settings, names):
-    """What may be said of the numbers: the titles of those slides that show results, each once."""
-    found, all_claims = {}, claims.of(settings)
-    for plan in plans.plan(settings, names):
-        words = _finding(plan, all_claims) if plan.figure.states_result else plan.figure.title
-        words = claims.LOOK if words.endswith(claims.LOOK) else words
-        if words != plan.figure.title:
-            found.setdefault(plan.words, {})[words] = None
-    return [
-        line
-        for words, lines in found.items()
-        for line in ("", f"{markdown(words)}:", "", *(f"- {markdown(one)}." for one in lines))
-    ][1:]
 
 
 def _flags(setting):

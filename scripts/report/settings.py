@@ -6,7 +6,16 @@ from dataclasses import replace
 
 from . import axes as axis_tables
 from . import ledger, statistics
-from .cells import Ceiling, Cell, Setting, effective_input, kind_rank, pixels, value_rank
+from .cells import (
+    Ceiling,
+    Cell,
+    Setting,
+    effective_input,
+    kind_rank,
+    mean_pixels,
+    pixels,
+    value_rank,
+)
 from .text import clean
 
 COORDINATES = ("data", "image-size", "workers", "gpus")
@@ -47,7 +56,7 @@ def group(records, note=lambda text: None, tables=None):
                 c.variant_rank,
                 c.variant,
                 kind_rank(c.data),
-                pixels(c.image_size),
+                mean_pixels(c),
                 c.gpus,
                 -1 if c.workers is None else c.workers,
             )

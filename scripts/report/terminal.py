@@ -41,6 +41,32 @@ def table(settings, title_of):
     return "\n".join(out)
 
 
+ANSWER = "Answer"  # how its first line begins: scripts/quickstart looks for it
+ALSO = 3  # settings of which only what was found is said
+
+
+def answer(answers):
+    """The last lines of all: the first answer whole, and what was found of other settings. A
+    command stands on a line of its own and is not broken."""
+    first = answers[0]
+    parts = (
+        ("found", first.found),
+        ("limit", first.limit),
+        ("cost", first.cost),
+        ("sure", "; ".join(filter(None, (first.validity, first.caveat)))),
+        ("next", first.advice + ":"),
+    )
+    out = wrapped(f"{ANSWER} for {first.about}", "  ")
+    for label, words in parts:
+        out += wrapped(words, " " * 9, f"  {label + ':':<7}") if words else []
+    out.append(f"    {clean(first.command, 4000)}")
+    for other in answers[1 : 1 + ALSO]:
+        words = f"{other.about}: {other.found}; {other.validity}"
+        out += wrapped(words, " " * 9, f"  {'also:':<7}")
+    more = len(answers) - 1 - ALSO
+    return "\n".join([*out, *([f"  and {more} more settings, in index.md"] if more > 0 else [])])
+
+
 def aligned(words, widths, left=LEFT_ALIGNED):
     """A line of a table; the columns in `left` are flush left, the others right."""
     return "  ".join(
@@ -125,9 +151,10 @@ def _footnotes(setting, cells, marks):
     return [line for text in lines for line in wrapped(text, "  ")]
 
 
-def wrapped(words, indent):
-    """As lines that fit the terminal."""
-    return textwrap.wrap(clean(words, 600), WIDTH, subsequent_indent=indent) or [""]
+def wrapped(words, indent, first=""):
+    """As lines that fit the terminal; `first` begins the first one, `indent` all others."""
+    lines = textwrap.wrap(clean(words, 600), WIDTH, initial_indent=first, subsequent_indent=indent)
+    return lines or [""]
 
 
 def flag_words(flag):

@@ -3,26 +3,10 @@ code."""
 
 import unittest
 
-from ledgers import axes, read_more, record
-from report import claims, figures, findings, html_cells, html_settings, ledger, settings
+from ledgers import axes, record
+from report import claims, figures, findings, html_cells, html_settings, settings
+from shares import LOSES, NOISE, NONE, of_shares
 from test_figures import HAVE_MATPLOTLIB
-
-
-def of_shares(shares, gpus=1):
-    """Settings with a ceiling of 1,000 images/s and a cell for each item of `shares`: {data: [share
-    of the ceiling in each repetition]}."""
-    records = []
-    for n in range(len(next(iter(shares.values())))):
-        records.append(record(axes(device="cuda", gpus=gpus), 1000.0, n, "ceiling"))
-        records += [
-            read_more(record(axes(data, device="cuda", gpus=gpus), 1000.0 * of[n], n))
-            for data, of in shares.items()
-        ]
-        records.append(record(axes(device="cuda", gpus=gpus), 1000.0, n, "ceiling"))
-    return settings.group([dict(r, **{ledger.LINE: n}) for n, r in enumerate(records, 1)])
-
-
-LOSES, NOISE, NONE = [0.90, 0.91, 0.89, 0.90], [0.90, 1.05, 0.97, 1.06], [1.001, 0.999, 1.0, 1.0]
 
 
 class Claims(unittest.TestCase):

@@ -2,9 +2,11 @@
 the same bytes."""
 
 import os
+import textwrap
 import unittest
 
 from ledgers import axes, read_more, record
+from report.heading import EMULATION
 from test_figures import HAVE_MATPLOTLIB, TABLES, Program
 from test_marks import sweep
 
@@ -39,22 +41,56 @@ class Slides(Program):
             self.assertGreaterEqual(picture.left, 0)
             self.assertLessEqual(picture.left + picture.width, deck.slide_width)
             self.assertLessEqual(picture.top + picture.height, deck.slide_height)
-        self.assertEqual(len(titles), 1 + len(figures) + 1 + 1)
+        shown = sum(shape.shape_type == 13 for s in list(deck.slides)[:6] for shape in s.shapes)
+        self.assertEqual((shown, len(titles)), (2, 6 + len(figures) - 2 + 1 + 1))
         self.assertIn(
             "Where the workers' time goes: a look: fewer than 3 repetitions, nothing is claimed",
             titles,
         )
         for words in ("EMULATED DEVICE", "2026-11-21", "Some CPU"):
-            self.assertIn(words, self.words(deck.slides[0]))
+            self.assertIn(words, self.words(deck.slides[0]) + self.words(deck.slides[1]))
         (table,) = [shape.table for s in deck.slides for shape in s.shapes if shape.has_table]
         self.assertEqual(len(table.rows), 1 + 2)
         self.assertIn("warmed up", self.words(deck.slides[len(titles) - 1]))
+
+    def test_six_slides_stand_alone(self):
+        """Finding, what was measured, how fast, what limits, what helps, how sure."""
+        records = [r for n in range(4) for r in sweep(flagged=(), gpus=(1,))]
+        for n, r in enumerate(records):
+            r["repetition"] = n // 2
+        deck = self.deck(records)
+        titles = [s.shapes.title.text for s in deck.slides]
+        self.assertEqual(
+            titles[0], "jpeg 500x375 with 2 workers loses 60.0 % of its ceiling in 4 repetitions"
+        )
+        self.assertIn("not measured: a GPU (EMULATED DEVICE)", titles[1])
+        self.assertRegex(titles[3], "^(Busiest|Likely)")
+        self.assertTrue(titles[4].startswith("Next: "))
+        self.assertIn("feedrate diagnose", self.words(deck.slides[4]))
+        self.assertEqual(titles[5], "How sure: valid; 4 repetitions")
+        self.assertIn(EMULATION, self.words(deck.slides[5]))
+
+    def test_titles_are_large_and_none_is_twice_there(self):
+        long = "with a name of many letters " * 8
+        records = sweep(flagged=(), gpus=(1, 2), data=("jpeg", long))
+        for device in ("emulated:v100", "emulated:h100"):
+            more = sweep(flagged=(), gpus=(1, 2), data=(long,))
+            for r in more:
+                r["cell"]["device"], r["cell_id"] = device, r["cell_id"] + device
+            records += more
+        deck = self.deck(records)
+        titles = [s.shapes.title for s in deck.slides]
+        self.assertEqual(len({t.text for t in titles}), len(titles))
+        for title in titles:
+            (run,) = title.text_frame.paragraphs[0].runs
+            self.assertGreaterEqual(run.font.size.pt, 24)
+            self.assertLessEqual(len(textwrap.wrap(run.text, 52)), 2, run.text)
 
     def test_invalid_cells_are_marked_and_give_no_finding(self):
         deck = self.deck(sweep(gpus=(1,)))
         titles = [s.shapes.title.text for s in deck.slides]
         self.assertEqual([t for t in titles if "loses" in t or "lose" in t], [])
-        self.assertIn("No valid result", titles[1])
+        self.assertIn("Nothing may be quoted", titles[0])
         everything = "\n".join(self.words(s) for s in deck.slides)
         self.assertIn("400 !", everything)
         self.assertIn("throttled!", everything)

@@ -185,7 +185,7 @@ class Words(Folder):
         found = diagnoses.diagnosis()
         found["flags"][0]["severity"] = "serious"
         read = self.read(found)
-        self.assertEqual(read.words(), "must not be quoted: noisy_neighbour in 20 of 36 runs")
+        self.assertEqual(read.words(), "must not be quoted: noisy_neighbour (20 of 36 runs, worst 30 %)")
         self.assertEqual({bar.how for bar in read.bars()}, {diagnosis.NOT_QUOTABLE})
         self.assertFalse(any(bar.is_named for bar in read.bars()))
         found["flags"][0]["severity"] = "warning"
@@ -377,11 +377,13 @@ class Figure(Program):
         self.draw(diagnoses.diagnosis(), "--formats", "svg", extras=("--no-paper",))
         deck = pptx.Presentation(self.path("slides.pptx"))
         slides = [
-            s
-            for s in deck.slides
-            if s.shapes.title.text == "jpeg 500x375, 2 workers: decode limits (confidence 99 %)"
+            s for s in deck.slides if s.shapes.title.text == "Decode limits (confidence 99 %)"
         ]
         self.assertEqual(len(slides), 1)
+        remedy = deck.slides[4]
+        self.assertIn("more workers", remedy.shapes.title.text)
+        (table,) = (shape.table for shape in remedy.shapes if shape.has_table)
+        self.assertIn("1,541", "".join(c.text for row in table.rows for c in row.cells))
         self.assertEqual(sum(shape.shape_type == 13 for shape in slides[0].shapes), 1)
 
 
