@@ -185,7 +185,9 @@ class Words(Folder):
         found = diagnoses.diagnosis()
         found["flags"][0]["severity"] = "serious"
         read = self.read(found)
-        self.assertEqual(read.words(), "must not be quoted: noisy_neighbour (20 of 36 runs, worst 30 %)")
+        self.assertEqual(
+            read.words(), "must not be quoted: noisy_neighbour (20 of 36 runs, worst 30 %)"
+        )
         self.assertEqual({bar.how for bar in read.bars()}, {diagnosis.NOT_QUOTABLE})
         self.assertFalse(any(bar.is_named for bar in read.bars()))
         found["flags"][0]["severity"] = "warning"
