@@ -5,11 +5,14 @@ from __future__ import annotations
 
 import argparse
 import os
+import pathlib
+import sys
+import webbrowser
 
 from . import (
     answer,
     axes,
-    beside,
+    claims,
     derived,
     diagnosis_file,
     drawing,
@@ -35,7 +38,10 @@ from .text import clean
 def main(arguments):
     if any(trace.is_trace(word) for word in arguments if not word.startswith("-")):
         return trace_report.main(arguments)
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if options.open and not options.html:
+        parser.error("--open: with --no-html there is no page to open")
     # a few figures are no deck: the whole one stays
     options.slides = options.slides and not options.only
     return talk.guarded(_say, lambda: _report(options))
@@ -66,7 +72,10 @@ def _parser():
         help="draw this figure only, e.g. stages (may be given again)",
     )
     parser.add_argument(
-        "--no-figures", action="store_true", help="tables, index and interactive page only"
+        "--no-figures", action="store_true", help="tables, index and page only, without figures"
+    )
+    parser.add_argument(
+        "--open", action="store_true", help="show the page, index.html, in the browser"
     )
     parser.add_argument("--no-html", dest="html", action="store_false", help="no index.html")
     parser.add_argument(
@@ -100,6 +109,8 @@ def _report(options):
     _say(f"{len(context.drawn)} figures, {', '.join(others)} are in {folder}")
     if found:
         talk.show("\n" + terminal.answer(answer.of(found, context)))
+    if options.open:
+        _open(os.path.join(folder, "index.html"))
     return 1 if context.failed else 0
 
 
@@ -112,16 +123,12 @@ def make(found, records, path, context, folder):
         columns = drawing.paper_files(context.drawn) if options.paper else []
         made.write(folder, path, context, written + [f"paper/{name}" for name in columns])
         return written
-    page = (
-        beside.begin("index.html", lambda: _html(records, path, found, context, folder))
-        if options.html
-        else None
-    )
+    context.claims = claims.of(found)
     written = []
     for write in _writers(options):
         written += write(found, context, folder)
-    if page:
-        written += page() or _failed(context, "index.html")
+    if options.html:  # it holds the figures
+        written += _html(records, path, found, context, folder)
     written += _index(found, context, folder)
     made.write(folder, path, context, written)
     return written
@@ -153,8 +160,8 @@ def _silent(_words):
 
 def _writers(options):
     """The writers of the report, in order. Each takes (settings, context, folder) and returns the
-    names of its files. The page is made at the same time. The index comes last, because it links to
-    what the others wrote."""
+    names of its files. The page follows, because it holds the figures, and the index comes last,
+    because it links to what the others wrote."""
     writers = [_tables]
     if not options.no_figures:
         writers += [
@@ -163,11 +170,6 @@ def _writers(options):
             *([_slides] if options.slides else []),
         ]
     return writers
-
-
-def _failed(context, name):
-    context.failed.append(name)
-    return []
 
 
 def context_of(path, records, otherwise="", note=lambda text: None):
@@ -244,18 +246,31 @@ def _html(records, path, found, context, folder):
     try:
         from . import html_page
 
-        text = html_page.build(found, records, context, path, context.say)
+        text = html_page.build(found, records, context, path)
     except ImportError as error:
         old = " (the one there is of an earlier report)" if os.path.exists(page) else ""
         context.say(
             f"index.html: Python module {clean(error.name)} is missing, so that it is not"
-            f" written{old}; run ./scripts/quickstart, or `python3 -m pip install plotly`, or name"
+            f" written{old}; run ./scripts/quickstart, or `python3 -m pip install Jinja2`, or name"
             " a Python that has it in FEEDRATE_PYTHON, or leave it out with --no-html"
         )
+        context.failed.append("index.html")
         return []
     output.write(page, text)
-    context.say(f"the interactive page is {page}")
+    context.say(f"the page is {page}")
     return ["index.html"]
+
+
+def _open(page):
+    """Shows the page in the user's browser. Without a display it says so: a browser for terminals
+    would show no figure."""
+    if not os.path.isfile(page):  # whoever could not write it has said so
+        return
+    is_drawn = sys.platform == "darwin" or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))
+    if not is_drawn:
+        _say(f"{page}: not opened, as this machine has no display; copy it to one that has")
+    elif not webbrowser.open(pathlib.Path(page).resolve().as_uri()):
+        _say(f"{page}: not opened, as no browser was found; open it in one yourself")
 
 
 def _index(found, context, folder):

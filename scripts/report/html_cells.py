@@ -1,33 +1,58 @@
-"""The cells as the page knows them: a number each, the records behind them, a row of the table."""
+"""The cells as the page's table has them, and what a row opens to: the cell's numbers, its axes,
+its records. What a row opens to is data, which page.js shows as text."""
 
 from __future__ import annotations
 
-from . import ledger, panels, statistics, storage, tables
-from .cells import DRIFTED, Ceiling, kind_rank, pixels
-from .html_look import lines
-from .text import clean, listing, plus_minus, spread
+import re
 
-HEAD = (*tables.HEAD, "ledger lines")
+from . import ledger, panels, statistics, storage, surroundings, tables
+from .cells import DRIFTED, Ceiling, kind_rank, pixels
+from .text import amount, axis_value, clean, gpus, listing, percent, plus_minus, spread
+
+# Of a record; what goes with step and wait is of the steps of its window.
+RECORD = (
+    ("line", lambda r: r[ledger.LINE]),
+    ("repetition", lambda r: r["repetition"]),
+    ("images/s", lambda r: r.get("imgs_per_s")),
+    ("step, ms", lambda r: ledger.part(r, "step_ms", "median")),
+    ("p99", lambda r: ledger.part(r, "step_ms", "p99")),
+    ("longest", lambda r: ledger.part(r, "step_ms", "max")),
+    ("wait, ms", lambda r: ledger.part(r, "data_wait_ms", "median")),
+    ("p99", lambda r: ledger.part(r, "data_wait_ms", "p99")),
+    ("longest", lambda r: ledger.part(r, "data_wait_ms", "max")),
+    ("steps", lambda r: r.get("steps")),
+    ("window, s", lambda r: r.get("window_s")),
+)
+OF_CELL = 3  # the first of those that a record of a cell says of that cell alone
+RECORD_HEAD = (*(words for words, _ in RECORD), "device waits", "began")
 
 
 class Cells:
-    """Numbers the cells and finds the ledger's lines behind each."""
+    """Names the rows of a report's cells, and finds the ledger's lines behind each."""
 
-    def __init__(self, settings, records, claims):
-        self.claims = claims
-        self.all = [
-            (number, cell) for number, s in enumerate(settings) for cell in s.ceilings + s.cells
-        ]
-        self.number = {id(cell): n for n, (_, cell) in enumerate(self.all)}
-        self._records = {}
+    def __init__(self, settings, records):
+        self.all = tables.all_rows(settings)
+        self._ids = _ids(self.all)
+        self._records = records
+        self._of_cell = {}
         for n, record in enumerate(records):
-            self._records.setdefault((record["role"], str(record["cell_id"])), []).append(n)
+            self._of_cell.setdefault((record["role"], str(record["cell_id"])), []).append(n)
         self._place = {id(record): n for n, record in enumerate(records)}
-        self._lines = [record.get(ledger.LINE) for record in records]
+        self.surroundings, self._mine, self._apart = surroundings.within(records)
+        self._flags = {}  # {(name, severity, reason, remedy): its number}
 
-    def number_of(self, cell):
-        """Its number; of one that was chosen among several, that of the cell itself."""
-        return self.number[id(cell.origin)]
+    def id_of(self, cell):
+        """Of its row; of one that was chosen among several, that of the cell itself."""
+        return self._ids[id(cell.origin)]
+
+    def links(self):
+        """{a link to a cell, as figures have it: as the page has it}. Where two rows go by one
+        cell_id it leads to neither."""
+        found = {}
+        for cell in self.all:
+            link = f"#cell-{clean(cell.cell_id, 40)}"
+            found.setdefault(link, []).append(f"#{self.id_of(cell)}")
+        return {link: rows[0] for link, rows in found.items() if len(rows) == 1}
 
     def behind(self, cell):
         """(records that count, others of the same cell: tries that a later one replaced), as places
@@ -36,76 +61,109 @@ class Cells:
         counted = [self._place[id(r)] for r in cell.runs + cell.lost if id(r) in self._place]
         counted += [self._place[id(r)] for r in getattr(cell, "named_by", ())]
         keys = {(r["role"], str(r["cell_id"])) for r in cell.runs + cell.lost}
-        every = {n for key in keys for n in self._records.get(key, [])}
+        every = {n for key in keys for n in self._of_cell.get(key, [])}
         return sorted(set(counted)), sorted(every - set(counted))
 
-    def lines_of(self, cell):
-        return [self._lines[n] for n in self.behind(cell)[0]]
-
-    def hover(self, cell, *more):
-        """The text at a point: what it is, its number, its share, where it stands in the ledger."""
-        share = _share(cell, " of the ceiling") if cell.ratio else ""
-        rate = (
-            f"{plus_minus(cell.rate)} images/s, n = {cell.rate.n}"
-            if cell.rate
-            else f"missing: {cell.state}"
+    def row(self, cell):
+        flags = " ".join(tables.flag_names(cell)) or "-"
+        missing = not cell.rate
+        marks = (
+            ("ceiling", isinstance(cell, Ceiling)),
+            ("invalid", cell.serious),
+            ("missing", missing),
+            ("flagged", cell.serious or missing or flags != "-"),
         )
-        claim = self.claims.loss(cell).words() if cell.how and cell.ratio else ""
-        return lines(
-            name(cell),
-            rate,
-            share,
-            cell.how,
-            claim,
-            *more,
-            "! " + bad_flags(cell) if cell.serious else "",
-            bad_ceiling(cell),
-            DRIFTED if tables.drifted(cell) else "",
-            tables.ABOVE if cell.above_ceiling else "",
-            self.words(cell),
-        )
-
-    def words(self, cell):
-        found = self.lines_of(cell)
-        shown = (
-            listing(found[:6])
-            if len(found) <= 6
-            else ", ".join(map(str, found[:5])) + f" … ({len(found)})"
-        )
-        return f"ledger line{'' if len(found) == 1 else 's'} {shown}" if found else ""
-
-    def described(self):
-        return [self._described(setting, cell) for setting, cell in self.all]
-
-    def _described(self, setting, cell):
-        counted, others = self.behind(cell)
-        row = tables.short_row(cell) + [" ".join(tables.flag_names(cell)) or "-"]
-        span = [str(n) for n in self.lines_of(cell)]
+        lines = [self._records[n][ledger.LINE] for n in self.behind(cell)[0]]
         return {
-            "setting": setting,
-            "name": clean(name(cell), 120),
-            "invalid": cell.serious,
-            "missing": not cell.rate,
-            "ceiling": isinstance(cell, Ceiling),
-            "recorded": getattr(cell, "recorded", False),
-            "in_pairs": isinstance(cell, Ceiling) and cell.in_pairs,
-            "records": counted,
-            "others": others,
-            "row": [clean(w, 300) for w in row] + [", ".join(span)],
-            "keys": _keys(cell) + [self.lines_of(cell)[0] if span else None],
-            "facts": _facts(cell),
+            "id": self.id_of(cell),
+            "name": name(cell),
+            "marks": " ".join(mark for mark, is_so in marks if is_so),
+            "variant": cell.variant,
+            "words": [clean(words, 300) for words in [*tables.short_row(cell), flags]],
+            "lines": f"line{'s' if len(lines) > 1 else ''} {listing(lines)}"
+            if lines
+            else "no line",
         }
+
+    def data(self, setting):
+        """{the row's id: what sorts it, and what it opens to} of the setting's cells."""
+        shared = dict(shared_axes(setting))
+        return {
+            self.id_of(cell): {
+                "keys": _keys(cell),
+                "facts": self._facts(cell),
+                "axes": [
+                    (clean(axis, 40), cell.said(axis))
+                    for axis, value in cell.axes.items()
+                    if value is not None and axis not in shared
+                ],
+                "records": [
+                    [self._record(place, cell) for place in places] for places in self.behind(cell)
+                ],
+            }
+            for cell in setting.ceilings + setting.cells
+        }
+
+    def pools(self):
+        """What the records of data() name by number. Ask after data()."""
+        return {"flags": list(self._flags), "surroundings": self._apart}
+
+    def _record(self, place, cell):
+        record = self._records[place]
+        idle = ledger.number(record.get("device_idle_fraction"))
+        numbers = [_short(get(record)) for _, get in RECORD]
+        numbers.append("" if idle is None else percent(idle))
+        if getattr(cell, "named_by", ()):  # a ceiling, which that record holds beside its cell
+            numbers[2:] = [_short(record[cell.rate_field]), *[""] * (len(numbers) - OF_CELL)]
+        numbers.append(clean(record.get("started_at") or "", 40))
+        flags = (
+            tuple(
+                clean(f.get(part) or "", 1000) for part in ("name", "severity", "reason", "remedy")
+            )
+            for f in ledger.flags(record)
+        )
+        state = record["status"] if record["status"] != "ok" else "not valid"
+        return [
+            numbers,
+            "" if ledger.valid(record) else state,
+            clean(record.get("error") or "", 2000),
+            [self._flags.setdefault(flag, len(self._flags)) for flag in flags],
+            self._mine[place],
+        ]
+
+    def _facts(self, cell):
+        """[(word, value), …], from the same functions as the figures."""
+        share = _share(cell) if cell.ratio else ""
+        scaling = cell.scaling and spread(cell.scaling) + _mark(cell.serious or cell.first.serious)
+        facts = [
+            *(_rate(cell) if cell.rate else [("images/s", f"missing: {cell.state}")]),
+            ("measured", _in_pairs(cell) if isinstance(cell, Ceiling) else ""),
+            ("of the ceiling", share),
+            ("not valid", " ".join(filter(None, (_bad(cell), bad_ceiling(cell))))),
+            ("", DRIFTED if tables.drifted(cell) else ""),
+            ("", tables.DERIVED[tables.ABOVE] if cell.above_ceiling else ""),
+            ("scaling efficiency", scaling),
+            ("from files", _megabytes(storage.files_rate(cell))),
+            ("of it from storage", _megabytes(storage.storage_rate(cell))),
+        ]
+        return [(word, clean(value, 1500)) for word, value in facts if value]
+
+
+def shared_axes(setting):
+    """[(axis, value in words), …] that all cells of the setting have alike."""
+    cells = setting.cells or setting.ceilings
+    return [
+        (axis, cells[0].said(axis))
+        for axis, value in cells[0].axes.items()
+        if value is not None and len({axis_value(c.axes.get(axis)) for c in cells}) == 1
+    ]
 
 
 def name(cell):
     """As in the figures; a ceiling by its pixels."""
     if isinstance(cell, Ceiling):
-        return f"ceiling (synthetic), input {cell.input_size}, {_gpus(cell)}"
-    return panels.name(cell) + (f", {_gpus(cell)}" if cell.gpus > 1 else "")
-
-
-def _gpus(cell):
-    return "1 GPU" if cell.gpus == 1 else f"{cell.gpus} GPUs"
+        return f"ceiling (synthetic), input {clean(cell.input_size, 40)}, {gpus(cell.gpus)}"
+    return panels.name(cell) + (f", {gpus(cell.gpus)}" if cell.gpus > 1 else "")
 
 
 def bad_flags(cell):
@@ -122,18 +180,69 @@ def bad_ceiling(cell):
     return f"! ceiling: {bad_flags(ceiling)}" if ceiling and ceiling.serious else ""
 
 
-def _share(cell, of=""):
-    return spread(cell.ratio) + of + _mark(cell.share_serious)
+def _bad(cell):
+    return f"! {bad_flags(cell)}" if cell.serious else ""
+
+
+def _ids(cells):
+    """{id(cell): the id of its row}: its cell_id, as far as that is its alone and holds nothing but
+    letters, digits and dashes."""
+    found = {}
+    for cell in cells:
+        plain = re.sub(r"[^A-Za-z0-9_-]", "-", str(cell.cell_id))[:60] or "ceiling"
+        row, n = f"cell-{plain}", 1
+        while row in found:
+            n += 1
+            row = f"cell-{plain}-{n}"
+        found[row] = id(cell)
+    return {cell: row for row, cell in found.items()}
+
+
+def _rate(cell):
+    rate = cell.rate
+    low = "" if rate.low is None else f"{rate.low:,.6g} to {rate.high:,.6g} "
+    more = f", {len(cell.lost)} more missing" if cell.lost else ""
+    return [
+        ("images/s", plus_minus(rate) + _mark(cell.serious)),
+        ("interval", f"{low}({rate.kind})" if low else rate.kind),
+        ("repetitions", f"{rate.n}{more}"),
+        (
+            "caution",
+            f"fewer than {statistics.LEAST} repetitions are a look: nothing is claimed of them"
+            if rate.kind == statistics.NO_INTERVAL
+            else "",
+        ),
+    ]
+
+
+def _in_pairs(ceiling):
+    """Where its rate is from, if not from runs of its own."""
+    if ceiling.recorded:
+        return "elsewhere: its cells' records name it, this ledger holds no run of it"
+    return "in pairs with its cells, whose records hold it" if ceiling.in_pairs else ""
+
+
+def _share(cell):
+    return spread(cell.ratio) + _mark(cell.share_serious)
 
 
 def _mark(invalid):
     return " !" if invalid else ""
 
 
+def _megabytes(rate):
+    return "" if rate is None else f"{rate / 1e6:,.4g} MB/s"
+
+
+def _short(value):
+    number = ledger.number(value)
+    return "" if number is None else str(number) if type(number) is int else amount(number)
+
+
 def _keys(cell):
     """What the table's columns are sorted by; None (missing) goes last either way."""
     return [
-        [kind_rank(cell.data)[0], clean(cell.data, 60)],
+        kind_rank(cell.data)[0],
         pixels(cell.image_size)[0] if cell.image_size else None,
         cell.workers,
         cell.gpus,
@@ -144,63 +253,3 @@ def _keys(cell):
         clean(cell.limiting()[1] or cell.limiting()[0], 40) or None,
         " ".join(tables.flag_names(cell)) or None,
     ]
-
-
-def _facts(cell):
-    """[(word, value), …] for the head of the records' dialogue, from the same functions as the
-    figures."""
-    facts = []
-    if cell.rate:
-        low = cell.rate.low
-        facts.append(("images/s", plus_minus(cell.rate) + _mark(cell.serious)))
-        facts.append(
-            (
-                "interval",
-                (
-                    cell.rate.kind
-                    if low is None
-                    else f"{low:,.6g} to {cell.rate.high:,.6g} ({cell.rate.kind})"
-                ),
-            )
-        )
-        facts.append(
-            (
-                "repetitions",
-                f"{cell.rate.n}" + (f", {len(cell.lost)} more missing" if cell.lost else ""),
-            )
-        )
-        if cell.rate.kind == statistics.NO_INTERVAL:
-            facts.append(
-                (
-                    "caution",
-                    (
-                        f"fewer than {statistics.LEAST} repetitions are a look: nothing is claimed"
-                        " of them"
-                    ),
-                )
-            )
-    else:
-        facts.append(("images/s", f"missing: {cell.state}"))
-    if cell.ratio:
-        facts.append(("of the ceiling", _share(cell)))
-        if bad_ceiling(cell):
-            facts.append(("not valid", bad_ceiling(cell)))
-    if cell.scaling:
-        facts.append(
-            ("scaling efficiency", spread(cell.scaling) + _mark(cell.serious or cell.first.serious))
-        )
-    for word, rate in (
-        ("from files", storage.files_rate(cell)),
-        ("of it from storage", storage.storage_rate(cell)),
-    ):
-        if rate is not None:
-            facts.append((word, f"{rate / 1e6:,.4g} MB/s"))
-    facts.append(
-        (
-            "axes",
-            ", ".join(
-                f"{clean(a, 40)} {cell.said(a)}" for a, v in cell.axes.items() if v is not None
-            ),
-        )
-    )
-    return [(word, clean(value, 1500)) for word, value in facts]

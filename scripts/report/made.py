@@ -14,7 +14,7 @@ import re
 from . import diagnosis_file, figures, output
 
 NAME, SCHEMA = "files.json", "feedrate.report/1"
-LIBRARIES = ("matplotlib", "numpy", "pillow", "fonttools", "python-pptx", "lxml", "plotly")
+LIBRARIES = ("matplotlib", "numpy", "pillow", "fonttools", "python-pptx", "lxml", "jinja2")
 OPTIONS = {
     "formats": list,
     "only": list,

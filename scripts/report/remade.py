@@ -163,8 +163,8 @@ def _written(folder):
 
 
 def _words(folder, name):
-    """The words of an SVG or the data of the page, which no library changes. None for any other
-    file, and for one that is missing."""
+    """The words of an SVG or of the page, which no library changes. None for any other file, and
+    for one that is missing."""
     path = os.path.join(folder, name)
     if not os.path.isfile(path) or not name.endswith((".svg", ".html")):
         return None
@@ -172,7 +172,7 @@ def _words(folder, name):
         text = file.read()
     if name.endswith(".svg"):
         return re.findall(r"<text[^>]*>([^<]*)</text>", text)
-    return re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', text, re.DOTALL)
+    return re.findall(r">([^<]+)<", text)
 
 
 def _how(again, folder, name):

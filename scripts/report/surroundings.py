@@ -117,6 +117,34 @@ def lines(a_records, b_records):
     return out or ["nothing that the ledgers record of machine, software and storage"]
 
 
+def within(records):
+    """What the records of one ledger agree in, [(what, value), …]; then, for each record, the place
+    of its own in a list of [(what, value), …] for what they differ in."""
+    keys = [
+        json.dumps([r.get(k) for k in ("device", "stands_for", "environment", "seed", "search")])
+        for r in records
+    ]
+    found = {key: _values([record]) for key, record in dict(zip(keys, records)).items()}
+    known = dict(NAMED)
+    more = {p for values in found.values() for p in values if p.startswith("environment.")}
+    alike, apart = [], []
+    for path in [*known, *sorted(more - known.keys() - set(UNASKED))]:
+        seen = {frozenset(values.get(path, ())) for values in found.values()}
+        if seen != {frozenset()}:
+            (alike if len(seen) == 1 else apart).append(path)
+    told = lambda values, paths: [
+        (known.get(path) or clean(path.partition(".")[2], 60), _words(values.get(path)))
+        for path in paths
+    ]
+    first = next(iter(found.values()), {})
+    places = {key: n for n, key in enumerate(found)}
+    return (
+        told(first, alike),
+        [places[key] for key in keys],
+        [told(values, apart) for values in found.values()],
+    )
+
+
 def _values(records):
     """{path: the values that the records have there}, as JSON so that any value can be in a set."""
     found = {}

@@ -85,11 +85,6 @@ def csv_cell(value):
     return "'" + text if text.startswith(FORMULA_STARTS) else text
 
 
-def plotly(value, most=160):
-    """For a title, label or hover text of plotly, which takes <a>, <b>, <br> … for markup."""
-    return html.escape(clean(value, most), quote=False)
-
-
 def axis_value(value):
     if value is None:
         return "none"

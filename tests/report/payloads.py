@@ -76,7 +76,7 @@ ADDRESSES = [
     "url(//evil.invalid/x)",
     "@import '//evil.invalid/x.css'",
 ]
-PLOTLY = [
+MARKUP = [
     '<a href="javascript:{run}">x</a>',
     '<a href="http://evil.invalid/">x</a>',
     '<a href="http://evil.invalid/" target="_self">x</a>',
@@ -134,6 +134,6 @@ UNICODE = [
 
 ALL = [
     text.format(run=RUN) if "{customdata}" not in text else text
-    for group in (TAGS, HANDLERS, ATTRIBUTES, ADDRESSES, PLOTLY, TEMPLATES, JSON_BREAKS, UNICODE)
+    for group in (TAGS, HANDLERS, ATTRIBUTES, ADDRESSES, MARKUP, TEMPLATES, JSON_BREAKS, UNICODE)
     for text in group
 ]

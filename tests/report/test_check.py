@@ -899,6 +899,20 @@ class Report(Checked):
             r"1 drawn files were compared by their hashes alone: matplotlib 0\.\S+ there, \S+ here",
         )
 
+    def test_a_page_that_another_library_made_is_compared_by_its_words(self):
+        for before, after, found in (
+            ('<section class="box"', '<section class="box other"', []),
+            (">All cells<", ">Some cells<", ["index.html"]),
+        ):
+            folder, report = self.report_of(sound.sweep(RATES))
+            self.changed(report, "index.html", lambda text: text.replace(before, after))
+            self.hashed_afresh(report)
+            self.changed(
+                report, "files.json", lambda text: text.replace('"jinja2": "', '"jinja2": "0.')
+            )
+            _, findings, _ = self.again(folder)
+            self.assertEqual([f.split(":")[0] for f in findings], found)
+
     def test_a_folder_that_was_renamed_has_no_finding(self):
         folder, _ = self.report_of(sound.sweep(RATES))
         os.rename(folder, os.path.join(self.parent, "r2"))

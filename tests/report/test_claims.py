@@ -4,7 +4,7 @@ code."""
 import unittest
 
 from ledgers import axes, record
-from report import claims, figures, findings, html_cells, html_settings, settings
+from report import claims, figures, findings, settings
 from shares import LOSES, NOISE, NONE, of_shares
 from test_figures import HAVE_MATPLOTLIB
 
@@ -97,11 +97,6 @@ class Sentences(unittest.TestCase):
             for plan in figures.plan(found)
             if plan.figure.states_result
         ]
-        records = [r for c in found[0].ceilings + found[0].cells for r in c.runs]
-        tiles = html_settings.described(
-            found[0], html_cells.Cells(found, records, all_claims), self.fail
-        )["tiles"]
-        words += [tile["verdict"] for tile in tiles]
         return "\n".join(words)
 
     def test_noise_is_claimed_nowhere(self):

@@ -1,16 +1,17 @@
-"""index.html: its numbers are the ledger's, its lines lead back there, and it stands alone."""
+"""index.html: its numbers are the ledger's, every link of it leads somewhere, and what a ledger
+says stays text."""
 
 import base64
 import hashlib
-import itertools
+import html.parser
 import json
 import os
-import random
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
 
 import ledgers
@@ -19,21 +20,24 @@ from ledgers import axes, paired, record, repetitions, second
 from report import (
     claims,
     derived,
+    figures,
     html_cells,
-    html_page,
-    html_records,
+    html_flags,
+    html_svg,
     ledger,
     settings,
-    storage,
-    thin,
+    tables,
 )
 
 try:
-    import plotly  # noqa: F401
+    import jinja2  # noqa: F401
 
-    HAVE_PLOTLY = True
+    HAVE_JINJA2 = True
 except ImportError:
-    HAVE_PLOTLY = False
+    HAVE_JINJA2 = False
+
+SERIOUS = {"name": "throttled", "severity": "serious", "reason": "hot", "remedy": "cool it"}
+VOID = {"meta", "input", "br", "img", "link", "hr", "base"}
 
 
 def gpus_and_workers():
@@ -50,6 +54,79 @@ def gpus_and_workers():
     return second(records)
 
 
+def svg(words="imgs/s", links=()):
+    """As matplotlib writes one: a style sheet, a marker, a clip path, links, text, comments."""
+    points = "".join(
+        f'<a xlink:href="{link}"><use xlink:href="#m1" x="{n}" y="5" style="fill: #d55e00"/></a>'
+        for n, link in enumerate(links)
+    )
+    return f"""<?xml version="1.0" encoding="utf-8" standalone="no"?>
+<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd">
+<svg xmlns:xlink="http://www.w3.org/1999/xlink" width="504pt" height="216pt" viewBox="0 0 504 216"
+ xmlns="http://www.w3.org/2000/svg" version="1.1">
+ <metadata>Matplotlib</metadata>
+ <defs><style type="text/css">*{{stroke-linejoin: round}}</style></defs>
+ <g id="figure_1"><!-- <script>window.owned=1</script> -->
+  <defs><path id="m1" d="M 0 3.123456 C 0.7956 3" style="stroke: #000000; fill: none"/>
+  <clipPath id="p2"><rect x="1" y="2" width="3" height="4"/></clipPath></defs>
+  <g clip-path="url(#p2)">{points}</g>
+  <text style="font: 11px 'DejaVu Sans'" x="3" y="4" transform="rotate(-0 3 4)">{words}</text>
+ </g>
+</svg>"""
+
+
+def drawn(plan, **changes):
+    """What drawing.py yields for a figure."""
+    return types.SimpleNamespace(
+        **{
+            "plan": plan,
+            "kinds": ["pdf", "svg"],
+            "sentence": "Images per second",
+            "finding": f"{plan.module} says so",
+            "svg": {"wide": svg(), "column": svg()},
+            **changes,
+        }
+    )
+
+
+def all_figures(plans):
+    """Each with a link to each cell, and one to nowhere."""
+    settings_of = dict.fromkeys(plan.setting for plan in plans)
+    cells = [c for setting in settings_of for c in setting.ceilings + setting.cells]
+    text = svg(links=[*(f"#cell-{cell.cell_id}" for cell in cells), "#cell-none"])
+    return [drawn(plan, svg={"wide": text, "column": text}) for plan in plans]
+
+
+class Document(html.parser.HTMLParser):
+    """A page, read as a browser without scripts reads it."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.ids, self.links, self.attributes = [], [], [], []
+        self.words, self._open = [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        self.attributes += attributes
+        self.ids += [value for name, value in attributes if name == "id"]
+        self.links += [value for name, value in attributes if name == "href" and tag == "a"]
+        if tag not in VOID:
+            self._open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self._open and self._open[-1] == tag, (tag, self._open[-5:])
+        self._open.pop()
+
+    def handle_data(self, data):
+        if not {"script", "style"} & set(self._open):
+            self.words.append(data)
+
+    @property
+    def shown(self):
+        return " ".join(" ".join(self.words).split())
+
+
 class Page(unittest.TestCase):
     """Builds pages in a folder of their own."""
 
@@ -57,275 +134,141 @@ class Page(unittest.TestCase):
         self.folder = tempfile.mkdtemp(prefix="feedrate-report-")
         self.addCleanup(shutil.rmtree, self.folder)
 
-    def data(self, records, tail=""):
-        """What the page holds, before it is written."""
+    def read(self, records, tail=""):
+        """(the settings, the records as read, the ledger's path)."""
         path = ledgers.write(self.folder, records, tail)
         read = ledger.read(path, lambda text: None)
-        return html_page._data(
-            settings.group(read),
-            read,
-            derived.Context("x/ledger.jsonl", "0.1.0"),
-            path,
-            1,
-            self.fail,
-        )
+        return settings.group(read), read, path
 
-    def build(self, records, tail=""):
-        path = ledgers.write(self.folder, records, tail)
-        read = ledger.read(path, lambda text: None)
+    def text(self, records, tail="", draw=lambda plans: [], **options):
+        from report import html_page
+
+        found, read, path = self.read(records, tail)
+        context = derived.Context("x/ledger.jsonl", "0.1.0", claims=claims.of(found))
+        context.options = types.SimpleNamespace(**{"no_figures": False, **options})
+        context.drawn = draw(figures.plan(found))
+        return html_page.build(found, read, context, path)
+
+    def build(self, records, tail="", draw=lambda plans: []):
+        """The page as a file."""
         page = os.path.join(self.folder, "index.html")
         with open(page, "w", encoding="utf-8", newline="") as file:
-            file.write(
-                html_page.build(
-                    settings.group(read),
-                    read,
-                    derived.Context("x/ledger.jsonl", "0.1.0"),
-                    path,
-                    self.fail,
-                )
-            )
+            file.write(self.text(records, tail, draw))
         return page
 
+    def cells(self, records):
+        """(the rows, {a row's id: what it opens to}, Cells) of all settings."""
+        found, read, _ = self.read(records)
+        cells = html_cells.Cells(found, read)
+        rows = [cells.row(cell) for cell in cells.all]
+        return rows, {row: data for s in found for row, data in cells.data(s).items()}, cells
 
-class Numbers(Page):
-    def test_every_cell_leads_to_its_lines(self):
+    def one(self, records, start):
+        """(the row, what it opens to) of the one cell whose name begins so."""
+        rows, opened, _ = self.cells(records)
+        (row,) = [row for row in rows if row["name"].startswith(start)]
+        return row, opened[row["id"]]
+
+
+def lines_of(opened):
+    """(lines that count, lines of earlier tries)."""
+    return tuple([int(one[0][0]) for one in some] for some in opened["records"])
+
+
+class Rows(Page):
+    def test_every_row_leads_to_its_lines(self):
         records = gpus_and_workers()
-        data = self.data(records)
-        self.assertEqual(len(data["cells"]), sum(len(s["cells"]) for s in data["settings"]))
-        for cell in data["cells"]:
-            lines = [data["records"][n]["line"] for n in cell["records"]]
-            self.assertTrue(lines)
-            kinds = {(records[n - 1]["role"], records[n - 1]["cell_id"]) for n in lines}
-            self.assertEqual(len(kinds), 1)
-            self.assertEqual(cell["row"][-1], ", ".join(map(str, lines)))
-        self.assertEqual(
-            {n for cell in data["cells"] for n in cell["records"] + cell["others"]},
-            set(range(len(records))),
-        )
-
-    def test_points_carry_the_number_of_their_cell(self):
-        data = self.data(gpus_and_workers())
+        rows, opened, _ = self.cells(records)
+        self.assertEqual(len({(r["role"], r["cell_id"]) for r in records}), len(rows))
         seen = set()
-        for setting in data["settings"]:
-            for figure in setting["figures"]:
-                for trace in (
-                    t
-                    for panel in figure["panels"]
-                    for t in panel["data"]
-                    if t["type"] == "scatter" and "customdata" in t and figure["stem"] != "heat_map"
-                ):
-                    for y, number in zip(trace["y"], trace["customdata"]):
-                        cell = data["cells"][number]
-                        seen.add(figure["stem"])
-                        if (
-                            figure["stem"].startswith("throughput")
-                            and y is not None
-                            and trace.get("yaxis") != "y2"
-                        ):
-                            runs = [data["records"][n]["rate"] for n in cell["records"]]
-                            # Over GPUs stands the cell chosen, less the bias of choosing.
-                            self.assertAlmostEqual(
-                                y / (sum(runs) / len(runs)),
-                                1,
-                                places=6 if figure["stem"].endswith("workers") else 2,
-                            )
-        self.assertEqual(
-            seen,
-            {
-                "throughput_vs_workers",
-                "stages",
-                "disk_or_cpu",
-                "bandwidth",
-                "throughput_vs_gpus",
-                "scaling_efficiency",
-            },
-        )
-        self.assertIn("heat_map", [f["stem"] for f in data["settings"][0]["figures"]])
+        for row in rows:
+            counted, others = lines_of(opened[row["id"]])
+            self.assertTrue(counted)
+            self.assertEqual(others, [])
+            self.assertEqual(len({records[n - 1]["cell_id"] for n in counted}), 1)
+            self.assertEqual([int(n) for n in re.findall(r"\d+", row["lines"])], counted)
+            seen |= set(counted)
+        self.assertEqual(seen, set(range(1, len(records) + 1)))
+
+    def test_a_row_has_a_key_and_a_word_for_every_column(self):
+        rows, opened, _ = self.cells(gpus_and_workers())
+        for row in rows:
+            data = opened[row["id"]]
+            self.assertEqual(len(row["words"]), len(tables.HEAD))
+            self.assertEqual(len(data["keys"]), len(tables.HEAD))
+            for one in data["records"][0]:
+                self.assertEqual(len(one[0]), len(html_cells.RECORD_HEAD))
 
     def test_a_try_that_was_replaced_is_shown_and_not_counted(self):
-        lost, good = (
-            record(axes("jpeg"), None, status="failed", error="gone"),
-            record(axes("jpeg"), 400.0),
-        )
-        (cell,) = self.data([lost, good])["cells"]
-        self.assertEqual((cell["records"], cell["others"]), ([1], [0]))
+        lost = record(axes("jpeg"), None, status="failed", error="gone")
+        _, opened = self.one([lost, record(axes("jpeg"), 400.0)], "jpeg")
+        self.assertEqual(lines_of(opened), ([2], [1]))
 
     def test_a_ceiling_without_runs_leads_to_the_records_that_name_it(self):
-        data = self.data([record(axes("jpeg"), 250.0, ceiling_imgs_per_s=500.0)])
-        (ceiling,) = [c for c in data["cells"] if c["ceiling"]]
-        self.assertTrue(ceiling["recorded"])
-        self.assertEqual(ceiling["records"], [0])
+        records = [record(axes("jpeg"), 250.0, ceiling_imgs_per_s=500.0)]
+        _, opened = self.one(records, "ceiling")
+        self.assertEqual(lines_of(opened), ([1], []))
+        self.assertIn("elsewhere", dict(opened["facts"])["measured"])
+        self.assertEqual(opened["records"][0][0][0][2:4], ["500", ""], "of the ceiling alone")
 
     def test_a_ceiling_of_pairs_leads_to_the_records_that_hold_it(self):
-        data = self.data(paired(2, cells=(("jpeg", 400.0), ("png", 200.0))))
-        (ceiling,) = [c for c in data["cells"] if c["ceiling"]]
-        self.assertEqual((ceiling["in_pairs"], ceiling["recorded"]), (True, False))
-        self.assertEqual(ceiling["records"], [0, 1, 2, 3])
+        _, opened = self.one(paired(2, cells=(("jpeg", 400.0), ("png", 200.0))), "ceiling")
+        self.assertEqual(lines_of(opened), ([1, 2, 3, 4], []))
+        self.assertIn("in pairs", dict(opened["facts"])["measured"])
 
     def test_missing_cells_are_missing_and_never_zero(self):
-        records = second(
-            repetitions(2)
-            + [record(axes("png"), None, n, status="failed", error="gone") for n in range(2)]
-        )
-        data = self.data(records)
-        (png,) = [c for c in data["cells"] if c["name"].startswith("png")]
-        self.assertTrue(png["missing"])
-        self.assertEqual(png["row"][5], "missing: failed")
-        self.assertIsNone(png["keys"][5])
-        number = data["cells"].index(png)
-        crosses = 0
-        for trace in (
-            t for f in data["settings"][0]["figures"] for p in f["panels"] for t in p["data"]
-        ):
-            if trace["type"] == "bar":
-                self.assertNotIn(
-                    0, [x for x, n in zip(trace["x"], trace["customdata"]) if n == number]
-                )
-            elif number in trace.get("customdata", []) and trace["mode"] in ("markers", "text"):
-                crosses += 1
-        self.assertGreaterEqual(crosses, 3)
-        tile = next(t for t in data["settings"][0]["tiles"] if t["cell"] == number)
-        self.assertEqual((tile["rate"], tile["share"]), ("missing: failed", None))
-        self.assertIn("gone", data["settings"][0]["losses"][0]["words"])
+        lost = [record(axes("png"), None, n, status="failed", error="gone") for n in range(2)]
+        row, opened = self.one(second(repetitions(2) + lost), "png")
+        self.assertEqual((row["words"][5], row["marks"]), ("missing: failed", "missing flagged"))
+        self.assertIsNone(opened["keys"][5])
+        self.assertEqual(dict(opened["facts"])["images/s"], "missing: failed")
 
-    def test_invalid_cells_carry_their_mark_everywhere(self):
-        records = second(repetitions(2))
-        records[1]["flags"] = [
-            {"name": "throttled", "severity": "serious", "reason": "hot", "remedy": "cool it"}
-        ]
-        data = self.data(second(records))
-        (number,) = [n for n, c in enumerate(data["cells"]) if c["invalid"]]
-        figures = {f["stem"]: f["panels"][0]["data"] for f in data["settings"][0]["figures"]}
-        line = next(
-            t for t in figures["throughput_vs_workers"] if number in t.get("customdata", [])
-        )
-        self.assertEqual((line["text"], line["marker"]["symbol"]), (["!"], ["square-open"]))
-        self.assertTrue(figures["heat_map"][0]["text"][0].endswith("!"))
-        for stem in ("stages", "disk_or_cpu", "bandwidth"):
-            words = [
-                t["text"] for t in figures[stem] if t["type"] == "scatter" and t["mode"] == "text"
-            ]
-            self.assertTrue(all(w[0].endswith("!") for w in words), words)
-        tile = next(t for t in data["settings"][0]["tiles"] if t["cell"] == number)
-        self.assertEqual(tile["invalid"], "throttled")
-        self.assertEqual(data["records"][1]["flags"], [["throttled", "serious", "hot", "cool it"]])
-        self.assertIn("cool it", data["settings"][0]["warnings"][0]["words"])
-
-    def test_a_share_of_an_invalid_ceiling_is_marked_wherever_it_stands(self):
-        records = second(repetitions(2))
-        for r in records:
-            if r["role"] == "ceiling":
-                r["flags"] = [{"name": "harness_bound", "severity": "serious"}]
-        data = self.data(second(records))
-        (cell,) = [c for c in data["cells"] if not c["ceiling"]]
-        self.assertFalse(cell["invalid"])
-        self.assertRegex(dict(cell["facts"])["of the ceiling"], r"^40\.0 % .*!$")
-        self.assertNotIn("!", dict(cell["facts"])["images/s"])
-        (setting,) = data["settings"]
-        (tile,) = [t for t in setting["tiles"] if t["share"] is not None]
-        self.assertEqual(tile["share_words"], "40.0 % of the ceiling ! ceiling: harness_bound")
-        self.assertEqual(tile["verdict"], "", "nothing is claimed of it")
-        figures = {f["stem"]: f["panels"][0]["data"] for f in setting["figures"]}
-        (words,) = [t["text"] for t in figures["stages"] if t.get("mode") == "text"]
-        self.assertTrue(words[0].endswith(" !"))
-        hovers = [
-            h
-            for traces in figures.values()
-            for t in traces
-            for h in t.get("hovertext", [])
-            if "of the ceiling" in h
-        ]
-        self.assertTrue(hovers)
-        for hover in hovers:
-            self.assertRegex(hover, r"of the ceiling( \([^<]*\))? !<br>")
-            self.assertIn("! ceiling: harness_bound", hover)
-
-    def test_an_efficiency_beside_an_invalid_cell_is_marked(self):
-        records = second(
-            repetitions(2, gpus=1) + repetitions(2, 2000.0, gpus=2, cells=(("jpeg", 700.0),))
-        )
-        records[1]["flags"] = [{"name": "throttled", "severity": "serious"}]
-        data = self.data(second(records))
-        figures = {f["stem"]: f["panels"][0]["data"] for f in data["settings"][0]["figures"]}
-        line = next(
-            t for t in figures["scaling_efficiency"] if t.get("text") and t["meta"] != "ceiling"
-        )
-        self.assertEqual(
-            (line["text"], line["marker"]["symbol"]), (["!", "!"], ["square-open"] * 2)
-        )
-        self.assertIn("% of linear", line["hovertext"][1])
-        self.assertRegex(line["hovertext"][1], "of linear[^<]*!<br>! at 1 GPU: throttled")
-        top = next(
-            t for t in figures["scaling_efficiency"] if t.get("text") and t["meta"] == "ceiling"
-        )
-        self.assertEqual(top["text"], ["", ""])
-        facts = [dict(c["facts"]) for c in data["cells"] if not c["ceiling"]]
-        self.assertTrue(all(f["scaling efficiency"].endswith("!") for f in facts))
-
-    def test_a_fastest_cell_that_is_not_valid_stands_for_nothing(self):
-        records = repetitions(1, workers=2) + repetitions(1, workers=4, cells=(("jpeg", 800.0),))
-        records[4]["flags"] = [{"name": "throttled", "severity": "serious"}]
-        tiles = [
-            t for t in self.data(records)["settings"][0]["tiles"] if t["title"].startswith("jpeg")
-        ]
-        self.assertEqual(
-            [(t["where"], bool(t["invalid"])) for t in tiles],
-            [("stored at 500x375, 2 workers", False)],
-        )
-
-    def test_storage_bytes_that_the_kernel_does_not_tell_are_unknown(self):
-        records = second(repetitions(1))
-        known = settings.group(records)[0].cells[0]
-        self.assertEqual((storage.files_rate(known), storage.storage_rate(known)), (2.5e7, 2e7))
-        for r in records:
-            r["monitors"]["storage_read_bytes"] = -1
-        cell = settings.group(records)[0].cells[0]
-        self.assertIsNone(storage.storage_rate(cell))
-        for r in records:
-            r["monitors"]["storage_read_bytes"] = 0
-        self.assertEqual(storage.storage_rate(settings.group(records)[0].cells[0]), 0.0)
-        # one run of the cell is not all of them
-        del records[1]["monitors"]["storage_read_bytes"]
-        self.assertEqual(records[1]["role"], "cell")
-        self.assertIsNone(storage.storage_rate(settings.group(records)[0].cells[0]))
-
-    def test_what_a_cache_serves_is_no_reading(self):
-        for cache, known in (("none", True), ("encoded", False), ("sample", False), (None, False)):
-            records = second(repetitions(1, cache=cache))
+    def test_an_invalid_cell_and_a_share_of_an_invalid_ceiling_are_marked(self):
+        for spoilt, images, share in (("cell", r" !$", r" !$"), ("ceiling", r"\d$", r" !$")):
+            records = second(repetitions(2))
             for r in records:
-                r["dataset"] = {"mean_bytes": 1000} if r["role"] == "cell" else None
-            cell = settings.group(records)[0].cells[0]
-            rates = [
-                rate(cell)
-                for rate in (storage.files_rate, storage.storage_rate, storage.needed_rate)
-            ]
-            self.assertEqual([rate is not None for rate in rates], [known] * 3, cache)
-            (of_page,) = [c for c in self.data(records)["cells"] if not c["ceiling"]]
-            self.assertEqual("from files" in dict(of_page["facts"]), known)
-            self.assertEqual(
-                "bandwidth" in [f["stem"] for f in self.data(records)["settings"][0]["figures"]],
-                known,
-            )
+                r["flags"] = [SERIOUS] if r["role"] == spoilt else []
+            row, opened = self.one(second(records), "jpeg")
+            facts = dict(opened["facts"])
+            self.assertRegex(facts["images/s"], images)
+            self.assertRegex(facts["of the ceiling"], share)
+            self.assertIn("throttled", facts["not valid"])
+            self.assertEqual("invalid" in row["marks"], spoilt == "cell")
 
-    def test_decoding_is_no_reading(self):
-        records = second(repetitions(1))
-        for r in records:
-            r["stages"] = [s for s in r.get("stages", []) if s["name"] == "decode"]
-        self.assertIsNone(storage.files_rate(settings.group(records)[0].cells[0]))
+    def test_a_cell_says_only_the_axes_that_tell_it_apart(self):
+        _, opened = self.one(gpus_and_workers(), "jpeg 500x375, 4 workers, 2 GPUs")
+        said = dict(opened["axes"])
+        self.assertEqual((said["workers"], said["gpus"], said["data"]), ("4", "2", "jpeg"))
+        self.assertNotIn("device", said)
+        (setting, *_), _, _ = self.read(gpus_and_workers())
+        self.assertIn(("device", "emulated:a100"), html_cells.shared_axes(setting))
 
-    def test_the_record_is_there_to_the_digit(self):
-        records = repetitions(1)
-        records[0]["seed"] = 2**63 + 1
-        records[0]["step_ms"]["raw"] = [1.25] * 40
-        data = self.data(records)
-        first = data["records"][0]
-        fields = dict(
-            zip(data["shapes"][first["shape"]], (data["texts"][text] for text in first["fields"]))
-        )
-        self.assertEqual(fields["seed"], "9223372036854775809")
-        self.assertEqual(json.loads(fields["cell"]), records[0]["cell"])
-        self.assertIn("(40 numbers)", fields["step_ms"])
-        self.assertNotIn(ledger.LINE, fields)
+    def test_surroundings_are_said_once_and_where_they_differ(self):
+        records = second(repetitions(2))
+        records[1]["environment"]["host"] = "other"
+        _, _, cells = self.cells(records)
+        self.assertIn(("commit", "0123456789ab"), cells.surroundings)
+        self.assertNotIn("host", dict(cells.surroundings))
+        apart = cells.pools()["surroundings"]
+        self.assertEqual(apart, [[("host", "host")], [("host", "other")]])
+
+    def test_ids_are_one_of_a_kind_and_plain(self):
+        records = repetitions(1) + paired(1, gpus=2) + paired(1, gpus=4)
+        records[1]["cell_id"] = 'a "b"<c>'
+        found, read, _ = self.read(records)
+        cells = html_cells.Cells(found, read)
+        ids = [cells.id_of(cell) for cell in cells.all]
+        self.assertEqual(len(ids), len(set(ids)))
+        for one in ids:
+            self.assertRegex(one, r"^cell-[A-Za-z0-9_-]+$")
+        self.assertEqual(cells.links()['#cell-a "b"<c>'], "#cell-a--b--c-")
+
+    def test_a_link_that_could_mean_two_rows_leads_to_none(self):
+        records = paired(1, gpus=2) + paired(1, gpus=4)  # their ceilings have no cell_id
+        found, read, _ = self.read(records)
+        links = html_cells.Cells(found, read).links()
+        self.assertNotIn("#cell-", links)
+        self.assertEqual(len(links), 2)
 
     def test_odd_types_break_nothing(self):
         for odd in (None, 7, "x", [], {}, [1], [None], {"a": []}, 10**400, True):
@@ -344,92 +287,267 @@ class Numbers(Page):
                     r[key] = odd if key != "flags" or not isinstance(odd, (int, str, bool)) else []
                 if isinstance(odd, dict) or odd is None:
                     r["step_ms"] = r["data_wait_ms"] = odd
-            self.data(records)
+            self.cells(records)
 
 
-class Thinning(unittest.TestCase):
-    def test_no_spike_is_lost(self):
-        source = random.Random(5)
-        for count in (1, 7, 100, 101, 5000):
-            values = [source.lognormvariate(1, 0.2) for _ in range(count)]
-            spikes = sorted(source.sample(range(count), min(5, count)))
-            for n in spikes:
-                values[n] *= 50
-            places, kept = thin.min_max(values, 100)
-            self.assertLessEqual(len(kept), 100)
-            self.assertEqual([values[p] for p in places], kept)
-            self.assertEqual(places, sorted(set(places)))
-            self.assertEqual(list(itertools.accumulate(thin.steps_of(places))), places)
-            self.assertEqual((min(kept), max(kept)), (min(values), max(values)))
-            for n in range(50 if count > 100 else 0):
-                inside = values[n * count // 50 : (n + 1) * count // 50]
-                self.assertIn(max(inside), kept)
-                self.assertIn(min(inside), kept)
+class Flags(Page):
+    def flags(self, records):
+        found, read, _ = self.read(records)
+        return html_flags.of(found[0], html_cells.Cells(found, read))
 
-    def test_unknown_stays_unknown(self):
-        self.assertEqual(thin.min_max([1, None, "x", 2], 10), ([0, 1, 2, 3], [1, None, None, 2]))
-        self.assertEqual(thin.min_max([None] * 50, 10), ([], []))
-        monitors = html_records.described(
-            second([dict(record(axes("jpeg"), 9.0), **{ledger.LINE: 1})])
-        )[0][0]["series"]
-        self.assertIsNone(monitors["lists"]["disk_read_bytes_per_s"][1][-1])
-        self.assertNotIn("psi_memory_some", monitors["lists"])
+    def test_each_stands_once_with_its_count_and_its_largest_share(self):
+        records = second(repetitions(3, cells=(("jpeg", 400.0), ("png", 200.0))))
+        shares = iter(("7.5", "99", "12"))
+        for r in records:
+            if r["cell"]["data"] == "jpeg":
+                r["flags"] = [
+                    {
+                        "name": "noisy",
+                        "severity": "warning",
+                        "reason": f"others took {next(shares)} % of the CPUs",
+                    }
+                ]
+        (flag,) = self.flags(records)
+        self.assertEqual((flag["count"], flag["of"]), (1, 3))
+        self.assertEqual(flag["reason"], "others took 99 % of the CPUs")
+        self.assertEqual(flag["which"], "worst: ")
 
-
-@unittest.skipUnless(HAVE_PLOTLY, "plotly is not installed")
-class Document(Page):
-    def text(self, *what):
-        with open(self.build(*what), encoding="utf-8", newline="") as file:
-            return file.read()
-
-    def test_the_policy_names_the_scripts_and_the_style_and_nothing_else(self):
-        text = self.text(gpus_and_workers())
-        policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', text).group(1)
-        self.assertIn("default-src 'none'", policy)
-        self.assertIn("connect-src 'none'", policy)
-        self.assertNotIn("unsafe", policy)
-        self.assertEqual(re.findall(r"(?:https?:|\*|'self'|blob:)", policy), [])
-        found = [re.findall(r"'sha256-([^']*)'", part) for part in policy.split(";")[1:3]]
-        scripts = re.findall(r"<script>(.*?)</script>", text, re.S)
-        styles = re.findall(r"<style>(.*?)</style>", text.split("<script>")[0], re.S)
-        self.assertEqual((len(scripts), len(styles)), (2, 1))
-        for hashes, parts in zip(found, (scripts, styles + [""])):
-            self.assertEqual(
-                hashes,
-                [base64.b64encode(hashlib.sha256(p.encode()).digest()).decode() for p in parts],
-            )
-
-    def test_payloads_stay_within_their_block(self):
-        self.assertGreaterEqual(len(set(payloads.ALL)), 100)
-        records = repetitions(1)
-        records[1]["environment"]["command"] = payloads.ALL
+    def test_the_serious_one_speaks_for_its_name_and_stands_first(self):
+        records = second(repetitions(2))
         records[1]["flags"] = [
-            {"name": p, "severity": p, "reason": p, "remedy": p} for p in payloads.ALL
+            {"name": "a", "severity": "warning", "reason": "90 %"},
+            {"name": "b", "severity": "warning", "reason": "x"},
+            {"name": "a", "severity": "serious", "reason": "5 %"},
         ]
-        text = self.text(records)
-        block = re.search(
-            r'<script type="application/json" id="report-data">([^<]*)</script>', text
-        ).group(1)
-        self.assertTrue(block.isascii())
-        self.assertEqual(set(block) & set("<>&\n\r\x7f"), set())
-        data = json.loads(block)
-        second_record = data["records"][1]
-        commands = data["texts"][
-            second_record["fields"][data["shapes"][second_record["shape"]].index("environment")]
+        flags = self.flags(records)
+        self.assertEqual([f["name"] for f in flags][:2], ["a", "b"])
+        self.assertEqual((flags[0]["severity"], flags[0]["reason"]), ("serious", "5 %"))
+
+    def test_what_follows_from_an_invalid_ceiling_is_said(self):
+        records = second(repetitions(2))
+        for r in records:
+            r["flags"] = [SERIOUS] if r["role"] == "ceiling" else []
+        self.assertEqual(
+            {f["name"] for f in self.flags(second(records))}, {"throttled", "invalid_ceiling"}
+        )
+
+
+class Embedding(unittest.TestCase):
+    """An SVG within the page."""
+
+    def document(self, text, prefix="f1w-", links=()):
+        return Document(html_svg.embedded(text, prefix, dict(links)))
+
+    def test_ids_are_its_own_and_references_follow(self):
+        text = html_svg.embedded(svg(links=["#cell-a"]), "f1w-", {"#cell-a": "#cell-a"})
+        self.assertEqual(Document(text).ids, ["f1w-m1", "f1w-p2"])
+        self.assertIn('href="#f1w-m1"', text)
+        self.assertIn('clip-path="url(#f1w-p2)"', text)
+        self.assertNotIn("xlink", text)
+
+    def test_links_lead_to_rows_or_are_none(self):
+        links = ["#cell-a", "#cell-b", "javascript:alert(1)", "http://evil.invalid/", "#m1"]
+        found = self.document(svg(links=links), links={"#cell-a": "#cell-a-2"})
+        self.assertEqual(found.links, ["#cell-a-2"])
+        self.assertEqual(found.tags.count("use"), len(links), "the points stay")
+        self.assertIn(("tabindex", "-1"), found.attributes)
+
+    def test_its_style_sheet_metadata_and_comments_stay_behind(self):
+        text = html_svg.embedded(svg(), "f1w-", {})
+        for words in ("<style", "Matplotlib", "<!", "<?", "script", "504pt"):
+            self.assertNotIn(words, text)
+        self.assertIn('viewBox="0 0 504 216"', text)
+        self.assertIn("M 0 3.12 C 0.79 3", text)
+        self.assertIn("stroke:#000000;fill:none", text)
+
+    def test_words_stay_words(self):
+        for words in payloads.ALL:
+            printable = "".join(c for c in words if c.isprintable() and not c.isspace() or c == " ")
+            printable = printable.encode("utf-8", "replace").decode()
+            text = html_svg.embedded(svg(html.escape(printable)), "f1w-", {})
+            found = Document(text)
+            self.assertEqual("".join(found.words), printable)
+            self.assertEqual(set(found.tags) - html_svg.TAGS - {"clippath"}, set())
+
+    def test_nothing_in_it_can_run_or_load(self):
+        bad = [
+            "<script>x</script>",
+            "<foreignObject><b onclick='x'>y</b></foreignObject>",
+            "<g onload='x'><path d='M 0 0'/></g>",
+            "<image xlink:href='http://evil.invalid/x.png' width='1' height='1'/>",
+            "<use xlink:href='http://evil.invalid/x.svg#a'/>",
+            "<path style='fill: url(http://evil.invalid/x)' d='M 0 0'/>",
+            r"<path style='fill: \75rl(//evil.invalid/x)' d='M 0 0'/>",
+            "<path style='background: image-set(\"//evil.invalid/x\" 1x)' d='M 0 0'/>",
+            "<animate onbegin='x'/>",
+            "<set attributeName='href' to='javascript:x'/>",
         ]
-        self.assertIn("</script><script>window.owned=1;alert(1)</script>", commands)
-        ours = text[: text.index(block)]
-        self.assertNotIn("owned", ours)
+        for one in bad:
+            text = html_svg.embedded(svg().replace("</svg>", one + "</svg>"), "f1w-", {})
+            found = Document(text)
+            self.assertNotIn("evil", text)
+            self.assertNotIn("javascript", text)
+            self.assertEqual([n for n, _ in found.attributes if n.startswith("on")], [], one)
+            self.assertEqual(set(found.tags) - html_svg.TAGS - {"clippath"}, set(), one)
+
+
+@unittest.skipUnless(HAVE_JINJA2, "Jinja2 is not installed")
+class Whole(Page):
+    """The page as text."""
+
+    def test_the_policy_names_script_and_style_and_nothing_else(self):
+        text = self.text(gpus_and_workers())
+        policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', text)
+        parts = dict(part.split(None, 1) for part in html.unescape(policy.group(1)).split("; "))
+        self.assertEqual(parts["default-src"], "'none'")
+        self.assertEqual(
+            {part for part, words in parts.items() if "unsafe" in words}, {"style-src-attr"}
+        )
+        for name, tag in (("script-src", "script"), ("style-src", "style")):
+            (own,) = re.findall(rf"<{tag}>(.*?)</{tag}>", text, re.S)
+            digest = base64.b64encode(hashlib.sha256(own.encode()).digest()).decode()
+            self.assertEqual(parts[name], f"'sha256-{digest}'")
+            self.assertNotIn("<!--", own)
+            self.assertNotIn("\r", own)
+        self.assertEqual(len(re.findall(r"<script\b", text)), 2)
+
+    def test_the_answer_comes_first_then_the_shares_then_the_rest(self):
+        def draw(plans):
+            other = next(p for p in plans if p.module == "throughput_vs_workers")
+            share = types.SimpleNamespace(**{**vars(other), "module": "share"})
+            return [drawn(other), drawn(share, finding="the shares")]
+
+        found = Document(self.text(gpus_and_workers(), draw=draw)).shown
+        places = [
+            found.index(words)
+            for words in ("Next", "the shares", "says so", "All cells", "How the numbers")
+        ]
+        self.assertEqual(places, sorted(places))
+
+    def test_every_link_leads_somewhere_and_no_id_is_there_twice(self):
+        records = gpus_and_workers() + second(repetitions(2, model="resnet18"))
+        records[1]["flags"] = [SERIOUS]
+        found = Document(self.text(second(records), draw=all_figures))
+        self.assertEqual(sorted(found.ids), sorted(set(found.ids)))
+        inside = [link[1:] for link in found.links if link.startswith("#")]
+        self.assertGreater(len(inside), 100)
+        self.assertEqual(set(inside) - set(found.ids), set())
+        for link in found.links:
+            if not link.startswith("#"):
+                self.assertRegex(link, r"^[A-Za-z0-9_.-]+\.(pdf|svg|csv)$")
+        self.assertEqual(
+            {name for name, _ in found.attributes if name in ("src", "action", "srcset")}, set()
+        )
+
+    def test_it_can_be_read_without_a_script(self):
+        records = gpus_and_workers() + [record(axes("png"), None, status="failed", error="gone")]
+        records[1]["flags"] = [SERIOUS]
+        found = Document(self.text(second(records), draw=all_figures))
+        for words in (
+            "EMULATED DEVICE",
+            "missing: failed",
+            "throttled (serious), 1 of",
+            "cool it",
+            "gone",
+            "says so",
+            "Images per second.",
+            "lines 2, 6 and 10",
+            "throughput_vs_workers says so 4 GPUs",
+            "Training throughput was measured",
+        ):
+            self.assertIn(words, found.shown)
+        self.assertEqual(found.tags.count("figure"), len(figures.plan(self.read(records)[0])))
+        self.assertGreater(found.tags.count("svg"), 10)
+
+    def test_several_settings_have_a_list_of_links(self):
+        one = Document(self.text(repetitions(3)))
+        self.assertNotIn("nav", one.tags)
+        two = Document(self.text(repetitions(3) + repetitions(3, model="resnet18")))
+        self.assertIn("nav", two.tags)
+        self.assertEqual(two.links[1:3], ["#setting-1", "#setting-2"])
+
+    def test_what_may_not_be_quoted_comes_after_what_may(self):
+        bad = second(repetitions(3, model="resnet18"))
+        for r in bad:
+            r["flags"] = [SERIOUS]
+        found = Document(self.text(second(bad) + second(repetitions(3))))
+        self.assertLess(
+            found.shown.index("resnet50"), found.shown.index("resnet18"), found.shown[:400]
+        )
+        self.assertIn("not to be quoted", found.shown)
+
+    def test_without_figures_it_says_why(self):
+        for options, words in (
+            ({"no_figures": True}, "--no-figures was given"),
+            ({}, "none would say anything"),
+        ):
+            self.assertIn(words, Document(self.text(repetitions(1), **options)).shown)
+
+    def test_a_figure_without_an_svg_says_so_and_keeps_its_files(self):
+        for svgs, why in (({}, "drawn for its files"), ({"wide": "<svg"}, "cannot be read")):
+            names = []
+
+            def draw(plans, names=names, svgs=svgs):
+                names.append(plans[0].name)
+                return [drawn(plans[0], svg=svgs)]
+
+            found = Document(self.text(repetitions(1), draw=draw))
+            self.assertIn(why, found.shown)
+            self.assertIn(f"{names[0]}.pdf", found.links)
+
+    def test_hostile_names_stay_text(self):
+        self.assertGreaterEqual(len(set(payloads.ALL)), 100)
+        plain = Document(self.text(second(repetitions(1)), draw=all_figures))
+        for n in range(0, len(payloads.ALL), 9):
+            names = [*payloads.ALL[n : n + 9], "x" * 200, "a\nb", "'\""]
+            records = second(repetitions(1, cells=()))
+            for name in names:
+                (one,) = second([record(axes(name, decoder=name), 300.0)])
+                one["device"]["name"] = one["environment"]["host"] = name
+                one.update(started_at=name, error=name, verdict=name)
+                one["environment"][name] = {name: name}
+                one["capacities"][0].update(resource=name, largest_stage=name)
+                one["flags"] = [dict.fromkeys(("name", "severity", "reason", "remedy"), name)]
+                records.append(one)
+            draw = lambda plans: [
+                drawn(plan, finding=names[0], sentence=names[0]) for plan in plans
+            ]
+            text = self.text(records, draw=draw)
+            found = Document(text)
+            self.assertEqual(set(found.tags) - set(plain.tags) - {"li", "b", "ul"}, set())
+            self.assertEqual(found.tags.count("script"), 2)
+            self.assertEqual([a for a in found.attributes if a[0].startswith("on")], [], names)
+            block = re.search(r'id="report-data">([^<]*)</script>', text).group(1)
+            self.assertTrue(block.isascii())
+            self.assertEqual(set(block) & set("<>&\n\r\x7f"), set())
+            json.loads(block)
+            text.encode("utf-8")
 
     def test_the_same_ledger_gives_the_same_bytes(self):
-        self.assertEqual(self.text(gpus_and_workers()), self.text(gpus_and_workers()))
+        text = self.text(gpus_and_workers(), draw=all_figures)
+        self.assertEqual(text, self.text(gpus_and_workers(), draw=all_figures))
 
     def test_a_torn_tail_and_failures_alone_make_a_page(self):
-        self.text([record(axes("jpeg"), None, status="failed", error="gone")], '{"torn')
+        lost = [record(axes("jpeg"), None, status="failed", error="gone")]
+        self.assertIn("gone", self.text(lost, '{"torn'))
+
+    def test_five_hundred_cells_stay_small(self):
+        records = repetitions(6, cells=())
+        for size in range(25):
+            for workers in range(5):
+                changes = {"image-size": f"{500 + size}x375", "workers": workers}
+                records += [
+                    record(axes(data, **changes), 300.0 + n, n)
+                    for data in ("npy", "jpeg", "png", "bmp")
+                    for n in range(6)
+                ]
+        text = self.text(second(records, 2))
+        self.assertEqual(text.count("<tr id="), 501)
+        self.assertLess(len(text), 1.5e6)
 
 
 class Command(Page):
-    def run_report(self, *options, code=0, env=None):
+    def run_report(self, *options, code=0, **env):
         ledgers.write(self.folder, repetitions(1))
         done = subprocess.run(
             [
@@ -441,53 +559,64 @@ class Command(Page):
             ],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env=env,
+            env={**os.environ, "DISPLAY": "", "WAYLAND_DISPLAY": "", **env},
         )
         self.assertEqual(done.returncode, code, done.stderr.decode())
         self.assertNotIn(b"Traceback", done.stderr)
-        return done.stderr.decode(), sorted(os.listdir(os.path.join(self.folder, "report")))
+        report = os.path.join(self.folder, "report")
+        return done.stderr.decode(), sorted(os.listdir(report)) if os.path.isdir(report) else []
+
+    TABLES = ["files.json", "index.md", "table.csv", "table.md", "table.tex", "workers.csv"]
 
     def test_no_html_leaves_it_out(self):
         _, files = self.run_report("--no-html")
-        self.assertEqual(
-            files, ["files.json", "index.md", "table.csv", "table.md", "table.tex", "workers.csv"]
-        )
+        self.assertEqual(files, self.TABLES)
 
-    def test_without_plotly_one_line_says_so_and_the_rest_is_written(self):
-        with open(os.path.join(self.folder, "plotly.py"), "w") as file:
-            file.write("raise ModuleNotFoundError('gone', name='plotly')\n")
-        err, files = self.run_report(code=1, env=dict(os.environ, PYTHONPATH=self.folder))
-        self.assertEqual(
-            files, ["files.json", "index.md", "table.csv", "table.md", "table.tex", "workers.csv"]
-        )
-        lines = [line for line in err.splitlines() if "plotly" in line]
-        self.assertEqual(len(lines), 1)
+    def test_without_jinja2_one_line_says_so_and_the_rest_is_written(self):
+        with open(os.path.join(self.folder, "jinja2.py"), "w") as file:
+            file.write("raise ModuleNotFoundError('gone', name='jinja2')\n")
+        with open(os.path.join(self.folder, "markupsafe.py"), "w") as file:
+            file.write("Markup = str\n")
+        err, files = self.run_report("--open", code=1, PYTHONPATH=self.folder)
+        self.assertEqual(files, self.TABLES)
+        (line,) = [line for line in err.splitlines() if "inja2" in line]
         for words in (
-            "index.html: Python module plotly is missing",
-            "pip install plotly",
+            "index.html: Python module jinja2 is missing",
+            "pip install Jinja2",
             "--no-html",
         ):
-            self.assertIn(words, lines[0])
+            self.assertIn(words, line)
+        self.assertNotIn("not opened", err)
 
-    @unittest.skipUnless(HAVE_PLOTLY, "plotly is not installed")
+    @unittest.skipUnless(HAVE_JINJA2, "Jinja2 is not installed")
     def test_it_is_written(self):
-        _, files = self.run_report()
+        err, files = self.run_report()
         self.assertIn("index.html", files)
+        self.assertNotIn("not opened", err)
 
+    @unittest.skipUnless(HAVE_JINJA2, "Jinja2 is not installed")
+    @unittest.skipIf(sys.platform == "darwin", "there is always a display")
+    def test_without_a_display_it_says_where_the_page_is(self):
+        err, _ = self.run_report("--open")
+        page = os.path.join(self.folder, "report", "index.html")
+        self.assertIn(f"{page}: not opened, as this machine has no display", err)
 
-class Names(unittest.TestCase):
-    def test_the_table_has_a_key_for_every_column(self):
-        (setting,) = settings.group(
-            [dict(r, **{ledger.LINE: n}) for n, r in enumerate(repetitions(1), 1)]
-        )
-        cells = html_cells.Cells(
-            [setting],
-            [r for c in setting.ceilings + setting.cells for r in c.runs],
-            claims.of([setting]),
-        )
-        for cell in cells.described():
-            self.assertEqual(len(cell["row"]), len(html_cells.HEAD))
-            self.assertEqual(len(cell["keys"]), len(html_cells.HEAD))
+    @unittest.skipUnless(HAVE_JINJA2, "Jinja2 is not installed")
+    @unittest.skipIf(sys.platform == "darwin", "it would open a browser")
+    def test_with_a_display_the_browser_gets_its_address(self):
+        asked = os.path.join(self.folder, "asked")
+        browser = os.path.join(self.folder, "browser")
+        with open(browser, "w") as file:
+            file.write(f'#!/bin/sh\nprintf %s "$1" >{asked}\n')
+        os.chmod(browser, 0o755)
+        err, _ = self.run_report("--open", DISPLAY=":0", BROWSER=f"{browser} %s")
+        with open(asked) as file:
+            self.assertRegex(file.read(), r"^file:///.*/report/index\.html$")
+        self.assertNotIn("not opened", err)
+
+    def test_open_without_a_page_is_a_mistake(self):
+        err, _ = self.run_report("--open", "--no-html", code=2)
+        self.assertIn("--open: with --no-html there is no page to open", err)
 
 
 if __name__ == "__main__":

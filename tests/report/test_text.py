@@ -38,12 +38,6 @@ class Text(unittest.TestCase):
     def test_a_dollar_starts_no_formula(self):
         self.assertEqual(text.plain("$x$"), r"\$x\$")
 
-    def test_plotly_gets_no_markup(self):
-        self.assertEqual(
-            text.plotly('<a href="x">b</a><br>&lt;'),
-            '&lt;a href="x"&gt;b&lt;/a&gt;&lt;br&gt;&amp;lt;',
-        )
-
     def test_terminals_get_no_control_characters(self):
         for nasty in NASTY:
             self.assertTrue(text.clean(nasty).isprintable())

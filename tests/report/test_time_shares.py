@@ -4,13 +4,8 @@ import csv
 import io
 import unittest
 
-import ledgers
 from ledgers import axes, read_more, record
 from report import (
-    claims,
-    html_cells,
-    html_time,
-    ledger,
     settings,
     stage_times,
     style,
@@ -150,36 +145,7 @@ class Shares(unittest.TestCase):
         self.assertAlmostEqual(sum(ms for _, ms, _ in parts), stage_times.load_ms(cells[2]).mean)
 
 
-class Elsewhere(unittest.TestCase):
-    """The page and the table."""
-
-    def test_the_page_draws_the_shares(self):
-        records = [dict(r, **{ledger.LINE: n}) for n, r in enumerate(disk_sweep(12.7), 1)]
-        found = settings.group(records)
-        (panel,) = html_time.disk_or_cpu(
-            found[0], 1, html_cells.Cells(found, records, claims.of(found))
-        )
-        bars = [t for t in panel["data"] if t["type"] == "bar"]
-        self.assertEqual(
-            [t["name"] for t in bars],
-            [
-                *(n for stage in ("read", "decode", "augment") for n in (stage, "waiting")),
-                "CPUs busy",
-                "busy with others",
-                "iowait",
-            ],
-        )
-        self.assertEqual(sum(t.get("showlegend", True) for t in bars), 7)
-        for row in range(4):
-            self.assertAlmostEqual(sum(t["x"][row] for t in bars[:-3]), 100, places=1)
-        self.assertIn("78.9 images/s, 3.2 % of the ceiling", panel["data"][-1]["text"][3])
-
-    def test_without_monitors_the_page_draws_nothing(self):
-        records = [dict(r, **{ledger.LINE: n}) for n, r in enumerate(ledgers.repetitions(1), 1)]
-        found = settings.group(records)
-        cells = html_cells.Cells(found, records, claims.of(found))
-        self.assertEqual(html_time.disk_or_cpu(found[0], 1, cells), [])
-
+class Table(unittest.TestCase):
     def test_the_table_holds_the_shares_and_nothing_for_what_is_unknown(self):
         setting, cells = cells_of(disk_sweep(12.7))
         cells[1].runs[0]["monitors"]["psi_io_some"] = -1

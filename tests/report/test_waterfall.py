@@ -2,7 +2,6 @@
 report as before."""
 
 import copy
-import json
 import os
 import shutil
 import subprocess
@@ -13,6 +12,7 @@ import unittest
 import diagnoses
 import ledgers
 import payloads
+import test_html
 from report import (
     claims,
     derived,
@@ -20,12 +20,12 @@ from report import (
     diagnosis_file,
     figures,
     findings,
-    html_page,
+    html_cells,
+    html_diagnosis,
     ledger,
     settings,
 )
 from test_figures import HAVE_MATPLOTLIB, Program
-from test_html import HAVE_PLOTLY
 
 try:
     import pptx
@@ -389,24 +389,15 @@ class Figure(Program):
         self.assertEqual(sum(shape.shape_type == 13 for shape in slides[0].shapes), 1)
 
 
-@unittest.skipUnless(HAVE_PLOTLY, "plotly is not installed")
-class Page(Folder):
-    CONTEXT = derived.Context("x/ledger.jsonl", "0.1.0")
+class Told(Folder):
+    """What the page says of it."""
 
-    def setting(self, found, records=None):
+    def told(self, found, records=None):
         grouped = self.settings(found, records)
-        data = html_page._data(grouped, self.records, self.CONTEXT, self.ledger, 1, self.fail)
-        return data["settings"][0], data
+        return html_diagnosis.described(grouped[0], html_cells.Cells(grouped, self.records))
 
-    def page(self, found):
-        grouped = self.settings(found)
-        return html_page.build(grouped, self.records, self.CONTEXT, self.ledger, self.fail)
-
-    def test_without_a_diagnosis_the_page_is_as_before(self):
-        setting, _ = self.setting(None)
-        self.assertNotIn("diagnosis", setting)
-        with_one, _ = self.setting(diagnoses.diagnosis())
-        self.assertEqual({**setting, "diagnosis": with_one["diagnosis"]}, with_one)
+    def tables(self, found):
+        return {table["title"]: table["rows"] for table in self.told(found)["tables"]}
 
     def test_loaders_that_no_device_holds_up_are_no_setting(self):
         """A rung of the diagnosis: a device that takes any rate is no ceiling."""
@@ -426,9 +417,7 @@ class Page(Folder):
         for options, said in (("--cache decoded", "in the ladder"), (None, "a what-if")):
             found = diagnoses.diagnosis()
             found["advice"][1]["options"] = options
-            setting, _ = self.setting(found)
-            tables = {table["title"]: table["rows"] for table in setting["diagnosis"]["tables"]}
-            self.assertEqual(tables["Advice"][1][3], said)
+            self.assertEqual(self.tables(found)["Advice"][1][3], said)
 
     def test_a_loss_is_told_at_one_risk_for_all_steps(self):
         """An interval that just leaves 0 out is one of several that might, but for the one that
@@ -438,22 +427,17 @@ class Page(Folder):
             mean = step["lost_imgs_per_s"]["mean"]
             off = {"normalise": 0.91, "decode": 0.01}.get(step["step"], 5) * abs(mean)
             step["lost_imgs_per_s"]["ci95"] = [mean - off, mean + off]
-        setting, _ = self.setting(found)
-        tables = {table["title"]: table["rows"] for table in setting["diagnosis"]["tables"]}
-        told = {row[0]: row[-1] for row in tables["Steps"]}
+        told = {row[0]: row[-1] for row in self.tables(found)["Steps"]}
         self.assertEqual((told["normalise"], told["decode"]), ("not told from 0", "loss"))
         found["verdict"]["names"] = ["normalise"]
-        setting, _ = self.setting(found)
-        tables = {table["title"]: table["rows"] for table in setting["diagnosis"]["tables"]}
-        told = {row[0]: row[-1] for row in tables["Steps"]}
+        told = {row[0]: row[-1] for row in self.tables(found)["Steps"]}
         self.assertEqual((told["normalise"], told["decode"]), ("loss", "loss"))
 
-    def test_it_has_verdict_figure_and_tables(self):
-        setting, data = self.setting(diagnoses.diagnosis())
-        found = setting["diagnosis"]
+    def test_it_has_verdict_evidence_and_tables(self):
+        found = self.told(diagnoses.diagnosis())
         self.assertEqual(found["verdict"], "decode limits (confidence 99 %)")
-        self.assertIn(("Confidence", "99 %"), found["facts"])
         facts = dict(found["facts"])
+        self.assertEqual(facts["Confidence"], "99 %")
         self.assertEqual(
             facts["Evidence"], "agrees (ladder: decode; capacities: decode; slopes: decode)"
         )
@@ -479,31 +463,37 @@ class Page(Folder):
         for table in found["tables"]:
             for row in table["rows"]:
                 self.assertEqual(len(row), len(table["head"]))
-        (panel,) = found["panels"]
-        steps = panel["data"][1]
-        self.assertEqual(steps["base"][4] + steps["x"][4], diagnoses.RATES["encoded"])
-        self.assertEqual(steps["marker"]["pattern"]["shape"], [""] * 5 + ["/"])
-        self.assertEqual(panel["data"][3]["marker"]["symbol"], "diamond-open")
-        number = steps["customdata"][0]
-        self.assertEqual(data["cells"][number]["name"], "jpeg 500x375, 2 workers")
+        (cell,) = [r["cell_id"] for r in self.records if r["role"] == "cell"][:1]
+        self.assertEqual(found["row"], f"cell-{cell}")
         self.assertIn("Left out: cold", found["notes"][0])
 
     def test_a_look_claims_nothing(self):
-        found = self.setting(diagnoses.diagnosis(rounds=2))[0]["diagnosis"]
+        found = self.told(diagnoses.diagnosis(rounds=2))
         self.assertEqual((found["verdict"], found["sentence"]), (claims.LOOK, ""))
         self.assertEqual([name for name, _ in found["facts"]], ["Measured"])
 
+    def test_what_may_not_be_quoted_is_told_no_verdict(self):
+        grouped = self.settings(diagnoses.diagnosis())
+        cells = html_cells.Cells(grouped, self.records)
+        found = html_diagnosis.described(grouped[0], cells, "must not be quoted: noise")
+        self.assertEqual((found["verdict"], found["sentence"]), ("must not be quoted: noise", ""))
+        self.assertEqual([name for name, _ in found["facts"]], ["Measured"])
+
+    @unittest.skipUnless(test_html.HAVE_JINJA2, "Jinja2 is not installed")
     def test_no_text_of_it_becomes_markup(self):
+        plain = test_html.Document(self.page(diagnoses.diagnosis()))
         for text in payloads.ALL[:: max(1, len(payloads.ALL) // 12)]:
-            found = nasty(diagnoses.diagnosis(), text)
-            found = self.page(found)
-            before, mark, rest = found.partition('id="report-data">')
-            data = rest.partition("</script>")[0]
-            self.assertFalse(set("<>&") & set(data))
-            told = json.loads(data)["settings"][0]["diagnosis"]
-            (panel,) = told["panels"]
-            self.assertNotIn("<script", "".join(panel["layout"]["yaxis"]["ticktext"]).lower())
-            self.assertNotIn("<img", "".join(panel["data"][1]["hovertext"]).lower())
+            found = test_html.Document(self.page(nasty(diagnoses.diagnosis(), text)))
+            self.assertEqual(set(found.tags) - set(plain.tags), set(), text)
+            self.assertEqual(found.tags.count("script"), 2)
+            self.assertEqual([n for n, _ in found.attributes if n.startswith("on")], [])
+
+    def page(self, found):
+        from report import html_page
+
+        grouped = self.settings(found)
+        context = derived.Context("x/ledger.jsonl", "0.1.0", claims=claims.of(grouped))
+        return html_page.build(grouped, self.records, context, self.ledger)
 
 
 def nasty(found, text):
