@@ -6,14 +6,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from . import claims, epoch, facts, fed, limiting, next_step, panels, quotable, statistics
+from . import (
+    claims,
+    epoch,
+    facts,
+    findings,
+    limiting,
+    memory_limit,
+    next_step,
+    panels,
+    quotable,
+    statistics,
+    utilisation,
+)
 from .claims import EQUIVALENT, LOSES, NOT_CLEAR
-from .heading import EMULATION, heading
-from .text import amount, clean, duration, listing, plus_minus, spread
+from .heading import EMULATION, device_name, devices, heading
+from .text import amount, clean, counted, duration, plus_minus, spread
 
 NOTHING, FEEDS = "nothing", "feeds"
 RANK = (LOSES, FEEDS, EQUIVALENT, NOT_CLEAR, NOTHING)  # which one opens a report
-NAMED = 2  # cells that are named of those that nobody may judge
 LOOK = claims.LOOK[0].upper() + claims.LOOK[1:]
 
 
@@ -58,7 +69,7 @@ def of(settings, context):
     """An Answer for each setting: valid ones first, among them a loss before all others, the
     largest first."""
     all_claims = context.claims or claims.of(settings)
-    found = [_of_setting(setting, all_claims, context) for setting in settings]
+    found = [_of_setting(setting, all_claims) for setting in settings]
     return tuple(sorted(found, key=lambda a: (not a.is_valid, RANK.index(a.verdict), _loss(a))))
 
 
@@ -67,11 +78,11 @@ def _loss(answer):
     return ratio.mean if answer.verdict == LOSES and ratio else 0.0
 
 
-def _of_setting(setting, all_claims, context):
+def _of_setting(setting, all_claims):
     if setting.diagnosis:
         parts = _of_diagnosis(setting)
-    elif fed.is_search(setting):
-        parts = _of_search(setting, context)
+    elif _is_search(setting):
+        parts = _of_search(setting)
     else:
         parts = _of_cells(setting, all_claims)
     known = {"limit": "", "cost": "", "is_valid": True, "cell": None, **parts}
@@ -85,16 +96,15 @@ def _of_setting(setting, all_claims, context):
 
 
 def _of_cells(setting, all_claims):
-    cells = panels.places(c for c in setting.cells if c.data != "synthetic")
+    cells = panels.places(setting.cells)
     judged = [(c, all_claims.loss(c)) for c in cells if c.rate]
     known = [(c, claim) for c, claim in judged if claim.is_known]
     if not known:
         return _nothing(setting, [c for c in cells if c.rate], cells)
-    left = _not_judged([c for c, claim in judged if not claim.is_known], all_claims)
-    losing = sorted(
-        (pair for pair in known if pair[1].verdict == LOSES), key=lambda pair: pair[1].share.mean
-    )
+    left = findings.not_judged([c for c, _ in judged], all_claims)
+    losing = [pair for pair in known if pair[1].verdict == LOSES]
     if losing:
+        losing.sort(key=lambda pair: pair[1].share.mean)
         return _loses(setting, losing, known, left)
     verdicts = {claim.verdict for _, claim in known}
     verdict = EQUIVALENT if verdicts == {EQUIVALENT} else NOT_CLEAR
@@ -107,9 +117,8 @@ def _of_cells(setting, all_claims):
         step = next_step.keeps_up(cell, setting)
     else:
         words = claim.against_ceiling(name_of(cell, setting))
-        words += (
-            "" if alone else f"; no larger loss is shown for any of {len(known)} {_kinds(setting)}"
-        )
+        if not alone:
+            words += f"; no larger loss is shown for any of {len(known)} {_kinds(setting)}"
         step = next_step.more_repetitions(cell)
     return {"verdict": verdict, "found": words + left, "step": step, "cell": cell}
 
@@ -124,7 +133,7 @@ def _loses(setting, losing, known, left):
     words = claim.against_ceiling(name_of(cell, setting))
     if len(known) > 1:
         words += f"; a loss is shown for {len(losing)} of {len(known)} {_kinds(setting)}"
-    counts = [c.gpus for c, _ in losing if _is_alike(c, cell)]
+    counts = [c.gpus for c, _ in losing if panels.series_key(c) == panels.series_key(cell)]
     if len(setting.gpu_counts()) > 1:
         words += f"; {kind_of(cell)} loses from {devices(min(counts), setting)} on"
     return {
@@ -135,15 +144,6 @@ def _loses(setting, losing, known, left):
         "step": next_step.of_loss(cell),
         "cell": cell,
     }
-
-
-def _is_alike(cell, other):
-    """Whether they differ in their GPUs and workers alone."""
-    return (cell.data, cell.variant, cell.image_size) == (
-        other.data,
-        other.variant,
-        other.image_size,
-    )
 
 
 def _cost(cell, tests):
@@ -162,26 +162,20 @@ def _nothing(setting, done, cells):
     if not cells:
         top = [c for c in setting.ceilings if c.rate]
         rate = f"; the ceiling is {plus_minus(top[0].rate)} images/s" if top else ""
-        return {
-            **parts,
-            "found": f"No cell of stored data was measured{rate}",
-            "step": next_step.stored_data(setting),
-            "is_valid": not any(c.serious for c in top),
-        }
+        found, step = f"No cell of stored data was measured{rate}", next_step.stored_data(setting)
+        return dict(parts, found=found, step=step, is_valid=not any(c.serious for c in top))
     if not done:
-        count = f"none of {len(cells)} cells has" if len(cells) > 1 else "the cell has none"
+        which = f"none of {len(cells)} cells has one" if len(cells) > 1 else "the cell has none"
         end = cells[0].lost[-1].get("error") if cells[0].lost else ""
-        words = f"No result: {count}" if len(cells) == 1 else f"No result: {count} one"
-        words += f"; {clean(end, 120)}" if end else ""
-        step = next_step.again(cells[0])
+        found = f"No result: {which}" + (f"; {clean(end, 120)}" if end else "")
         sure = {"is_valid": False, "validity": "there is nothing to quote"}
-        return {**parts, "found": words, "step": step, **sure}
+        return dict(parts, found=found, step=next_step.again(cells[0]), **sure)
     fit = [c for c in done if not c.share_serious]
     if not fit:
-        which = "the cell carries" if len(done) == 1 else f"each of {len(done)} cells carries"
-        words = f"Nothing may be quoted: {which} a serious flag, or its ceiling does"
+        which = f"each of {len(done)} cells carries" if len(done) > 1 else "the cell carries"
+        found = f"Nothing may be quoted: {which} a serious flag, or its ceiling does"
         step = next_step.of_flag(done[0], quotable.most_frequent(setting.planned))
-        return {**parts, "found": words, "step": step, "is_valid": False}
+        return dict(parts, found=found, step=step, is_valid=False)
     return {**parts, "cell": fit[0], **_not_enough(fit, setting)}
 
 
@@ -189,29 +183,16 @@ def _not_enough(cells, setting):
     """Of valid cells, none of which has both a ceiling and repetitions enough."""
     name = name_of(cells[0], setting)
     if not any(c.ratio for c in cells):
-        rate = f"{name} reached {plus_minus(cells[0].rate)} images/s"
-        words = f"No ceiling was measured: {rate}"
-        return {"found": words, "step": next_step.ceiling(cells[0])}
+        words = f"{name} reached {plus_minus(cells[0].rate)} images/s"
+        return {"found": f"No ceiling was measured: {words}", "step": next_step.ceiling(cells[0])}
     looked = [c for c in cells if c.ratio and c.ratio.mean <= 1 + claims.MARGIN]
     if not looked:
         words = f"{name} lies above its ceiling; one of the two was not measured at a steady rate"
         return {"found": words, "step": next_step.again(cells[0]), "is_valid": False}
     cell = min(looked, key=lambda c: c.ratio.mean)
-    share = f"{spread(cell.ratio)} of its ceiling in {_repetitions(cell.ratio.n)}"
+    share = f"{spread(cell.ratio)} of its ceiling in {counted(cell.ratio.n, 'repetition')}"
     words = f"{LOOK}; {name_of(cell, setting)} reached {share}"
     return {"found": words, "step": next_step.more_repetitions(cell), "cell": cell}
-
-
-def _repetitions(n):
-    return "1 repetition" if n == 1 else f"{n} repetitions"
-
-
-def _not_judged(cells, all_claims):
-    """The cells that the answer leaves out, and why: their silence must not pass for a result."""
-    words = [f"{kind_of(c)} ({all_claims.why_not(c)})" for c in cells]
-    if len(words) > NAMED + 1:
-        words = [*words[:NAMED], f"{len(words) - NAMED} more"]
-    return f"; not judged: {listing(words)}" if words else ""
 
 
 def _kinds(setting):
@@ -219,25 +200,15 @@ def _kinds(setting):
     return "kinds, sizes and GPU counts" if several else "kinds and sizes"
 
 
-def devices(count, setting):
-    """ "2 GPUs", or "2 replicas" on the CPU."""
-    what = "replica" if setting.kind == "cpu" else "GPU"
-    return f"{count} {what}" + ("" if count == 1 else "s")
-
-
 def kind_of(cell):
-    """The cell without its workers and GPUs, in at most 60 letters."""
-    words = clean(cell.data, 16) + (f" {clean(cell.image_size, 16)}" if cell.image_size else "")
-    return words + (f" ({clean(cell.variant, 24)})" if cell.variant else "")
+    """The cell without its workers and GPUs, in few letters."""
+    return panels.kind(cell, 16)
 
 
 def name_of(cell, setting):
     """The same with its workers, and with its GPUs where the setting has several counts."""
-    words = kind_of(cell)
-    if cell.workers is not None:
-        words += f" with {cell.workers} worker" + ("" if cell.workers == 1 else "s")
-    counts = setting.gpu_counts()
-    return words + (f" on {devices(cell.gpus, setting)}" if counts != [1] else "")
+    words = panels.name(cell, " with ", 16)
+    return words + (f" on {devices(cell.gpus, setting)}" if setting.gpu_counts() != [1] else "")
 
 
 # --- `feedrate diagnose` and `feedrate capacity`.
@@ -245,50 +216,54 @@ def name_of(cell, setting):
 
 def _of_diagnosis(setting):
     found, label = setting.diagnosis, clean(setting.diagnosis.label, 60)
-    is_valid = not found.serious
-    parts = {
-        "is_valid": is_valid,
-        "validity": "valid" if is_valid else quotable.must_not(found.serious),
-    }
+    sure = {"is_valid": not found.serious, "validity": found.not_quotable or quotable.VALID}
     if found.is_look:
-        words = f"{LOOK}; {label} was diagnosed in {_rounds(found.rounds)}"
+        words = f"{LOOK}; {label} was diagnosed: {found.measured}"
         step = next_step.longer_diagnosis(found, setting)
-        return {**parts, "verdict": NOTHING, "found": words, "step": step}
+        return dict(sure, verdict=NOTHING, found=words, step=step)
     is_clear = bool(found.verdict.names) and found.verdict.is_clear
     words = clean(found.verdict.sentence, 200).rstrip(".")
-    words = words[:1].upper() + words[1:] if is_valid else f"Must not be quoted: {words}"
-    doubt = "" if found.verdict.agrees else "; the evidence does not agree"
-    return {
-        **parts,
-        "verdict": LOSES if is_clear else NOT_CLEAR,
-        "found": f"{words}; the cell is {label}{doubt}",
-        "limit": found.words() if is_clear else "",
-        "step": next_step.of_diagnosis(found, setting),
-    }
+    words = f"Must not be quoted: {words}" if found.serious else words[:1].upper() + words[1:]
+    words += f"; the cell is {label}"
+    words += "" if found.verdict.agrees else "; the evidence does not agree"
+    verdict, limit = (LOSES, found.words()) if is_clear else (NOT_CLEAR, "")
+    step = next_step.of_diagnosis(found, setting)
+    return dict(sure, verdict=verdict, found=words, limit=limit, step=step)
 
 
-def _rounds(n):
-    return "1 round" if n == 1 else f"{n} rounds"
+def _is_search(setting):
+    """Whether a search of `feedrate capacity` made its runs."""
+    return any(isinstance(r.get("search"), dict) for c in setting.cells for r in c.runs + c.lost)
 
 
-def _of_search(setting, context):
-    search = fed.of(setting, context.path)
-    if not search:
+def _of_search(setting):
+    # a search has one kind of data, at one size
+    line = next((one for one in utilisation.lines(setting) if one.unbroken), None)
+    if not line:
         words = "The search tells no number of GPUs; too few of its runs say enough"
         step = next_step.search_again(setting)
         return {"verdict": NOTHING, "found": words, "step": step, "is_valid": False}
-    through = " through this machine, which limits" if search.limit.is_machine else ""
-    words = f"This storage feeds {search.words}{through}"
-    words += f"; each takes {amount(search.rate)} images/s, the rate of {search.device}, and"
-    words += f" computes {100 * fed.SHARE:.0f} % of the time or more"
-    if not search.is_repeated:
+    counts, fed = line.unbroken, utilisation.fed(line.unbroken)
+    at = next((c for c in counts if c.gpus == fed.gpus), counts[0])
+    limit, limit_words = memory_limit.of_line(setting.memory, line)
+    through = " through this machine, which limits" if limit == memory_limit.MACHINE else ""
+    each = utilisation.demand(at.records[-1]) / at.gpus
+    words = (
+        f"{line.source} feeds {fed.words}{through}; each takes {amount(each)} images/s, the rate of"
+        f" {device_name(setting)}, and computes {100 * utilisation.LEAST:.0f} % of the time or more"
+    )
+    is_repeated, is_valid = utilisation.is_repeated(counts), not utilisation.is_serious(line.cells)
+    if not is_repeated:
         words = f"{LOOK}; {words[0].lower()}{words[1:]}"
+    step = next_step.search_again(setting)
+    if is_repeated and is_valid:
+        step = next_step.of_search(fed, limit == memory_limit.MACHINE, at.cell)
     return {
-        "verdict": FEEDS if search.is_repeated else NOTHING,
+        "verdict": FEEDS if is_repeated else NOTHING,
         "found": words,
-        "limit": search.limit.words,
-        "step": next_step.of_search(search, setting),
-        "is_valid": search.is_valid,
-        "validity": quotable.words(setting.planned, search.is_valid, fed.CORRECTED),
-        "cell": search.cell,
+        "limit": limit_words,
+        "step": step,
+        "is_valid": is_valid,
+        "validity": quotable.words(setting.planned, is_valid, utilisation.CORRECTED),
+        "cell": at.cell,
     }

@@ -3,14 +3,13 @@ may be a slow one."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from . import figures, findings, ledger, marks, panels, statistics, style
+from . import findings, ledger, marks, panels, statistics, style
 from .page import Page
-from .text import plain, spread, tick
+from .text import plain, spread
 
 # of a name beside its point: points to the right, and lines up
 PLACES = [(dx, lines) for lines in (0, -1, 1, -2, -3) for dx in (8, -8)]
@@ -27,25 +26,33 @@ class Point:
 
 def claim(plan, claims):
     """The cell whose device is much busier than it is fast; "" where none is shown to be."""
-    return _claim(_points(plan.setting, plan.gpus), claims)
+    points = _points(plan.setting, plan.gpus)
+    trap = _trap(points, claims) if len(points) >= LEAST else None
+    if not trap:
+        return ""
+    # the most extreme of several: its own intervals would promise too much
+    share = statistics.widened(claims.loss(trap.cell).share, len(points))
+    busy = statistics.widened_mean(trap.busy, len(points))
+    busy = replace(busy, low=max(busy.low, 0.0), high=min(busy.high, 1.0))
+    words = f"The device is {spread(busy)} busy at {spread(share)} of the ceiling"
+    left = findings.not_judged([p.cell for p in points], claims)
+    return f"{words}: {panels.name(trap.cell)}{left}"
 
 
 def draw(setting, gpus, context):
     points = _points(setting, gpus)
     if len(points) < LEAST or not panels.any_valid(p.cell for p in points):
         return None
-    title = _claim(points, context.claims) or figures.NAMED["au_vs_share"].title
+    title = findings.title("au_vs_share", setting, gpus, context.claims)
     page = Page(setting, title, context, gpus)
     series = style.series_of([p.cell for p in points])
     look_of = {(s.data, s.variant): s.look for s in series}
-    page.legend(
-        [Line2D([], [], linestyle="none", **style.marker(s.look)) for s in series],
-        [s.label for s in series],
-    )
+    samples = [Line2D([], [], linestyle="none", **style.marker(s.look)) for s in series]
+    page.legend(samples, [s.label for s in series])
     page.foot([p.cell for p in points], _notes(points))
     # a square one reads best: what lies above the diagonal is as far from it as what lies below
-    left, right = (0.12, 0.97) if page.narrow else (0.25, 0.75)
-    (ax,) = page.panels(1, left=left, right=right, tall=2.4)
+    sides = dict(left=0.12, right=0.97) if page.narrow else dict(left=0.25, right=0.75)
+    (ax,) = page.panels(1, tall=2.4, **sides)
     top = max(1.0, *(p.cell.ratio.high or p.cell.ratio.mean for p in points))
     ax.plot([0, top], [0, top], color=style.GREY, linewidth=style.scaled(1.0), zorder=1.5)
     trap = _trap(points, context.claims)
@@ -53,9 +60,8 @@ def draw(setting, gpus, context):
         _point(ax, point, look_of[point.cell.data, point.cell.variant])
     ax.set_xlim(0, 1.03 * top)
     ax.set_ylim(0, 1.03 * top)
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
-        axis.set_major_formatter(FuncFormatter(lambda share, _: tick(round(100 * share, 6))))
+    marks.ticks(ax.xaxis, 100)
+    marks.ticks(ax.yaxis, 100)
     ax.set_xlabel("% of the ceiling")
     ax.set_title("device busy, %", loc="left")
     _name_all(page, ax, points, trap)
@@ -64,11 +70,8 @@ def draw(setting, gpus, context):
 
 def _points(setting, gpus):
     """The cells at the workers chosen whose ceiling and utilisation are known."""
-    found = []
-    for cell in panels.places(panels.at_gpus(setting, gpus)):
-        if cell.rate and cell.ratio and (point := _of(cell)):
-            found.append(point)
-    return found
+    cells = panels.places(panels.at_gpus(setting, gpus))
+    return [point for c in cells if c.rate and c.ratio and (point := _of(c))]
 
 
 def _of(cell):
@@ -109,29 +112,10 @@ def _working(record):
 def _trap(points, claims):
     """The Point furthest above the diagonal, of those whose loss is shown and whose device is shown
     to be busier by GAP; None where there is none."""
-    found = []
-    for p in points:
-        loss = claims.loss(p.cell)  # NOTHING of an invalid cell
-        if loss.is_shown and p.busy.low is not None and p.busy.low - loss.share.high >= GAP:
-            found.append((p.busy.mean - loss.share.mean, p))
-    return max(found, key=lambda pair: pair[0])[1] if found else None
-
-
-def _claim(points, claims):
-    trap = _trap(points, claims) if len(points) >= LEAST else None
-    if not trap:
-        return ""
-    # the most extreme of several: its own intervals would promise too much
-    share = statistics.widened(claims.loss(trap.cell).share, len(points))
-    busy = statistics.widened_mean(trap.busy, len(points))
-    busy = statistics.Estimate(
-        busy.mean, max(busy.low, 0.0), min(busy.high, 1.0), busy.n, busy.kind
-    )
-    done = [p.cell for p in points]
-    return (
-        f"The device is {spread(busy)} busy at {spread(share)} of the ceiling:"
-        f" {panels.name(trap.cell)}" + findings._not_judged(done, claims)
-    )
+    known = ((claims.loss(p.cell), p) for p in points if p.busy.low is not None)
+    shown = ((c.share, p) for c, p in known if c.is_shown)  # nothing is of an invalid cell
+    far = [(p.busy.mean - share.mean, p) for share, p in shown if p.busy.low - share.high >= GAP]
+    return max(far, key=lambda pair: pair[0])[1] if far else None
 
 
 def _notes(points):
@@ -152,22 +136,11 @@ def _notes(points):
 
 
 def _point(ax, point, look):
-    cell, busy = point.cell, point.busy
-    share = cell.ratio
-    ax.errorbar(
-        share.mean,
-        busy.mean,
-        xerr=[[side] for side in share.error_bar],
-        yerr=[[side] for side in busy.error_bar],
-        linestyle="none",
-        color=style.marker(look)["color"],
-        elinewidth=style.scaled(1.3),
-        zorder=3,
-    )
-    (drawn,) = ax.plot(
-        [share.mean], [busy.mean], linestyle="none", **style.marker(look, cell.share_serious)
-    )
-    marks.link([drawn], cell)
+    cell, busy, share = point.cell, point.busy, point.cell.ratio
+    how = dict(ecolor=style.marker(look)["color"], zorder=3, capsize=0)
+    marks.whisker(ax, share.mean, busy.mean, busy.error_bar, share.error_bar, **how)
+    how = style.marker(look, cell.share_serious)
+    marks.link(ax.plot([share.mean], [busy.mean], linestyle="none", **how), cell)
     if cell.share_serious:
         marks.exclaim(ax, share.mean, busy.mean)
 
@@ -178,16 +151,9 @@ def _name_all(page, ax, points, trap):
     renderer = page.figure.canvas.get_renderer()
     inside, taken = ax.get_window_extent(renderer), []
     for point in sorted(points, key=lambda p: p is not trap):
-        text = ax.annotate(
-            plain(panels.name(point.cell), 60),
-            (point.cell.ratio.mean, point.busy.mean),
-            (0, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=style.pt(style.SMALL),
-            weight="bold" if point is trap else "normal",
-            zorder=6,
-        )
+        weight = "bold" if point is trap else "normal"
+        at = point.cell.ratio.mean, point.busy.mean
+        text = marks.say(ax, plain(panels.name(point.cell), 60), at, va="center", weight=weight)
         for dx, lines in PLACES:
             text.set_ha("right" if dx < 0 else "left")
             text.set_position((style.scaled(dx), 1.15 * lines * text.get_fontsize()))

@@ -6,7 +6,7 @@ from matplotlib import colormaps
 from matplotlib.patches import Rectangle
 
 from . import choice, figures, findings, marks, panels, style
-from .cells import pixels
+from .cells import sizes_of
 from .page import Page
 from .text import clean, percent, plain, share_words, workers
 
@@ -20,10 +20,8 @@ def claim(plan, claims):
 
 def draw(setting, gpus, context):
     cells = panels.at_gpus(setting, gpus)
-    series, columns = (
-        style.series_of(cells),
-        sorted({c.image_size for c in cells}, key=_sized_first),
-    )
+    series = style.series_of(cells)
+    columns = sizes_of(cells) + [None] * any(not c.image_size for c in cells)
     chosen = {
         (s, size): panels.best([c for c in panels.of_series(cells, s) if c.image_size == size])
         for s in series
@@ -32,96 +30,52 @@ def draw(setting, gpus, context):
     drawn = [c for c in chosen.values() if c]
     if not any(c.ratio for c in drawn) or len(drawn) < LEAST or not panels.any_valid(drawn):
         return None
-    page = Page(
-        setting, figures.NAMED["ceiling_heatmap"].title, context, gpus, max(1.0, len(series) / 9)
-    )
-    page.foot(
-        drawn,
-        [
-            f"Each cell: {choice.RULE}; their number stands below the share. "
-            "Darker is nearer to the ceiling; "
-            "empty: not asked for."
-        ],
-    )
-    longest = max(len(s.label) for s in series)
-    inches = longest * 0.092 * style.pt(10.5) / 10.5 + 0.15
-    (ax,) = page.panels(
-        1,
-        left=min(inches / page.width, 0.35) + 0.03,
-        under=0.30,
-        over=0.15,
-        tall=0.36 * len(series),
-    )
+    title, scale = figures.NAMED["ceiling_heatmap"].title, max(1.0, len(series) / 9)
+    page = Page(setting, title, context, gpus, scale)
+    note = f"Each cell: {choice.RULE}; their number stands below the share. Darker is nearer to"
+    page.foot(drawn, [f"{note} the ceiling; empty: not asked for."])
+    inches = max(len(s.label) for s in series) * 0.092 * style.pt(10.5) / 10.5 + 0.15
+    left = min(inches / page.width, 0.35) + 0.03
+    (ax,) = page.panels(1, left=left, under=0.30, over=0.15, tall=0.36 * len(series))
     for y, s in enumerate(series):
         for x, size in enumerate(columns):
             _cell(ax, x, -y, chosen[s, size], page.narrow)
-    _frame(ax, columns, series)
+    ax.grid(False)
+    ax.set_xlim(-0.5, len(columns) - 0.5)
+    ax.set_ylim(0.5 - len(series), 0.5)
+    ax.set_xticks(range(len(columns)), [plain(clean(size or NO_SIZE), 30) for size in columns])
+    ax.set_yticks([-y for y in range(len(series))], [s.label for s in series])
+    ax.tick_params(length=0)
+    for side in ("left", "bottom"):
+        ax.spines[side].set_visible(False)
     return page
-
-
-def _sized_first(size):
-    return size is None, pixels(size)
 
 
 def _cell(ax, x, y, cell, is_narrow):
     if cell is None:
-        ax.add_patch(
-            Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor="white", edgecolor=style.LIGHT, zorder=2)
-        )
-        return
-    if not cell.rate or not cell.ratio:
+        _box(ax, x, y, 1, facecolor="white", edgecolor=style.LIGHT)
+    elif not cell.rate or not cell.ratio:
         _box(ax, x, y, facecolor="#F2F2F2", edgecolor="#BBBBBB", hatch="////")
         _words(ax, x, y, f"× {cell.state}" if not cell.rate else "no ceiling", style.EDGE)
-        return
-    share = cell.ratio.mean
-    tone = colormaps["cividis_r"](0.92 * max(0.0, min(1.0, share)))
-    if cell.share_serious:  # hollow, as everywhere: nobody reads its colour as a result
-        box = _box(ax, x, y, facecolor="white", edgecolor=tone)
     else:
-        box = _box(ax, x, y, facecolor=tone, edgecolor="white")
-    marks.link([box], cell)
-    dark = not cell.share_serious and 0.299 * tone[0] + 0.587 * tone[1] + 0.114 * tone[2] < 0.5
-    words = (percent(share) if is_narrow else share_words(cell.ratio)) + (
-        " !" if cell.share_serious else ""
-    )
-    words += (
-        ""
-        if cell.workers is None
-        else f"\n({cell.workers})"
-        if is_narrow
-        else "\n" + workers(cell.workers)
-    )
-    _words(ax, x, y, words, "white" if dark else "black")
+        share, is_hollow = cell.ratio.mean, cell.share_serious
+        tone = colormaps["cividis_r"](0.92 * max(0.0, min(1.0, share)))
+        # hollow, as everywhere: nobody reads its colour as a result
+        look = ("white", tone) if is_hollow else (tone, "white")
+        box = _box(ax, x, y, facecolor=look[0], edgecolor=look[1])
+        marks.link([box], cell)
+        is_dark = 0.299 * tone[0] + 0.587 * tone[1] + 0.114 * tone[2] < 0.5 and not is_hollow
+        words = (percent(share) if is_narrow else share_words(cell.ratio)) + " !" * is_hollow
+        if cell.workers is not None:
+            words += f"\n({cell.workers})" if is_narrow else "\n" + workers(cell.workers)
+        _words(ax, x, y, words, "white" if is_dark else "black")
 
 
-def _box(ax, x, y, **look):
-    return ax.add_patch(
-        Rectangle((x - 0.47, y - 0.47), 0.94, 0.94, linewidth=style.scaled(2.5), zorder=3, **look)
-    )
+def _box(ax, x, y, size=0.94, **look):
+    look |= dict(linewidth=style.scaled(2.5), zorder=3) if size < 1 else dict(zorder=2)
+    return ax.add_patch(Rectangle((x - size / 2, y - size / 2), size, size, **look))
 
 
 def _words(ax, x, y, words, colour):
-    ax.text(
-        x,
-        y,
-        words,
-        ha="center",
-        va="center",
-        color=colour,
-        zorder=5,
-        fontsize=style.pt(style.SMALL),
-        linespacing=1.15,
-    )
-
-
-def _frame(ax, columns, series):
-    ax.grid(False)
-    ax.set_xlim(-0.5, len(columns) - 0.5)
-    ax.set_ylim(0.5 - len(series), 0.5)
-    ax.set_xticks(range(len(columns)))
-    ax.set_xticklabels([plain(NO_SIZE if size is None else clean(size), 30) for size in columns])
-    ax.set_yticks([-y for y in range(len(series))])
-    ax.set_yticklabels([s.label for s in series])
-    ax.tick_params(length=0)
-    for side in ("left", "bottom"):
-        ax.spines[side].set_visible(False)
+    how = dict(ha="center", va="center", color=colour, zorder=5, linespacing=1.15)
+    ax.text(x, y, words, fontsize=style.pt(style.SMALL), **how)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import functools
+import re
 from dataclasses import dataclass, field
 
 from . import axes as axis_tables
 from . import ledger
 from .statistics import NEGLIGIBLE
-from .text import axis_value, clean, percent, signed_percent
+from .text import axis_value, clean, counted, percent, signed_percent
 
 DRIFTED = "ceiling_drifted"
 # Flags of a run in pairs that spoil its ceiling, too; throttling leaves the share as it is.
@@ -60,6 +61,11 @@ class Cell:
     origin = property(lambda self: self)  # of one that was chosen among several: that cell
     how = ""  # and how it was chosen
     share_bias = 0.0  # what the choice has put into its mean log share
+
+    @property
+    def anchor(self):
+        """What figures and page call its row: letters, digits and dashes alone."""
+        return "cell-" + (re.sub(r"[^A-Za-z0-9_-]", "-", str(self.cell_id))[:60] or "ceiling")
 
     def bias_of(self, _):
         """And into its mean log rate over so many repetitions."""
@@ -251,7 +257,7 @@ class Ceiling(Cell):
         of = f" of {self.gpus} GPUs" if self.gpus > 1 else ""
         words = (
             f"the ceiling{of} moved by {far} between the first and the last run of {len(moved)} of"
-            f" {self.drift.n} repetition{'' if self.drift.n == 1 else 's'}"
+            f" {counted(self.drift.n, 'repetition')}"
         )
         return words + (
             f"; on average {self.mean_drift_words}" if self.drift.low is not None else ""
@@ -337,9 +343,6 @@ class Setting:
             {cell.gpus for cell in self.cells + self.ceilings if cell.rate} or self.gpu_counts()
         )
 
-    def ceiling_at(self, gpus):
-        return [c for c in self.ceilings if c.gpus == gpus]
-
 
 def effective_input(axes):
     """The pixels that the network sees: `native` is the stored size itself."""
@@ -362,11 +365,20 @@ def mean_pixels(cell):
     share = CUT_OUT.get(cell.axes.get("augment"))
     if cell.image_size != MIXED or not share:
         return pixels(cell.image_size)
-    stages = [s for r in cell.runs for s in r.get("stages") or [] if isinstance(s, dict)]
+    stages = [stage for run in cell.runs for stage in ledger.stages(run)]
     cut = [s for s in stages if s.get("name") == "augment" and ledger.positive(s.get("items"))]
     images = sum(s["items"] for s in cut)
     values = sum(ledger.number(s.get("bytes")) or 0 for s in cut)
     return (values / 3 / images / share if images else 0, MIXED)
+
+
+def sizes_of(cells):
+    """The stored sizes of some cells, smallest first: `mixed` where its mean pixels put it."""
+    places = {}
+    for cell in cells:
+        if size := cell.image_size:
+            places[size] = max(mean_pixels(cell), places.get(size, (0, "")))
+    return sorted(places, key=places.get)
 
 
 def kind_rank(data):

@@ -68,11 +68,10 @@ def choose(cells):
         )
     done = [c for c in done if c.rate.n >= statistics.LEAST] or done
     done.sort(key=lambda c: (c.workers is not None, c.workers))
-    both = sorted(set.intersection(*(set(c.by_repetition) for c in done)))
+    both, rates = common(done)
     if len(done) == 1 or len(both) < statistics.LEAST:
         found = _as_chosen(max(done, key=lambda c: c.rate.mean), done)
         return found if len(done) == 1 else _without_intervals(found)
-    rates = [[math.log(c.by_repetition[n]) for n in both] for c in done]
     pilot = done[0].pilot
     place, shown = _pick(rates, pilot)
     found = _as_chosen(done[place], done)
@@ -86,6 +85,12 @@ def choose(cells):
     if found.ratio:
         _correct_share(found, done, both, picks, place)
     return found
+
+
+def common(cells):
+    """(the repetitions that all of the cells have, the logarithms of each cell's rates in them)."""
+    both = sorted(set.intersection(*(set(c.by_repetition) for c in cells)))
+    return both, [[math.log(c.by_repetition[n]) for n in both] for c in cells]
 
 
 def _as_chosen(cell, among):
@@ -102,26 +107,27 @@ def _without_intervals(found):
 
 
 def _pick(logs, pilot=None):
-    """(place of the choice, whether it is shown): from the most workers down, stopping at the first
-    count that is not shown to be within the margin of every other. Each step is an intersection of
-    one-sided tests (Berger 1982), their fixed order keeps the level for all of them (Maurer,
-    Hothorn and Lehmacher 1995)."""
-    found = None
-    for place in range(len(logs) - 1, -1, -1):
-        others = (other for n, other in enumerate(logs) if n != place)
-        if not all(_is_within(logs[place], other, pilot) for other in others):
-            break
-        found = place
+    """(place of the choice, whether it is shown to be within the margin of every other count)."""
+    found = last_within(logs, pilot, statistics.LEVEL, lambda i: logs[:i] + logs[i + 1 :])
     if found is not None:
         return found, True
     return max(range(len(logs)), key=lambda place: sum(logs[place])), False
 
 
-def _is_within(mine, other, pilot):
-    """Whether the mean of `mine` is shown to fall short of the other's by less than the margin."""
-    lacks = [a - b for a, b in zip(mine, other)]
-    centre, _, error, degrees = statistics.t_interval(lacks, pilot)
-    return centre + MARGIN > statistics.t_quantile(1 - statistics.LEVEL, degrees) * error
+def last_within(logs, pilot, level, others):
+    """From the most workers down, the last place of which it is shown that its mean falls short of
+    each that others(place) names by less than the margin; None where the first is not. Each step is
+    an intersection of one-sided tests (Berger 1982), their fixed order keeps the level for all of
+    them (Maurer, Hothorn and Lehmacher 1995)."""
+    found = None
+    for place in reversed(range(len(logs))):
+        for other in others(place):
+            lacks = [a - b for a, b in zip(logs[place], other)]
+            centre, _, error, degrees = statistics.t_interval(lacks, pilot)
+            if centre + MARGIN <= statistics.t_quantile(1 - level, degrees) * error:
+                return found
+        found = place
+    return found
 
 
 def _bias(picks, logs, place):

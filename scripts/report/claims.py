@@ -73,21 +73,22 @@ class Claim:
         """How far from the ceiling it may lie, to either side."""
         return max(1 - self.share.low, self.share.high - 1)
 
-    def words(self, what="throughput"):
+    def words(self):
         """What is lost, as "loses 38.3 % (32.9 to 43.3 %) of its throughput"; or that no loss is
         shown, or that it is a look."""
         if not self.is_known:
             return LOOK if self.share else ""
-        return f"loses {spread(self.loss)} of its {what}" if self.is_shown else self.none_words
+        no_loss = self.none_of(at_most(self.at_most))
+        return f"loses {spread(self.loss)} of its throughput" if self.is_shown else no_loss
 
     @property
-    def none_words(self):
-        return self.none_of(at_most(self.at_most))
+    def is_below(self):
+        """Whether it is below 1 by its own interval: tested alone, the loss would be shown."""
+        return self.share.is_below_1 and self.loss.mean >= NEGLIGIBLE
 
     def none_of(self, bound):
         """That no loss is shown; `bound` says how large it could still be."""
-        # tested alone, the loss would be shown; among so many tests it is not
-        if self.share.is_below_1 and self.loss.mean >= NEGLIGIBLE:
+        if self.is_below:
             return f"no loss is shown for all cells together ({bound})"
         if self.at_most > TELLS_LITTLE:
             return f"too uncertain to tell a loss ({bound})"
@@ -96,18 +97,6 @@ class Claim:
 
 NOTHING = Claim()
 _MARGIN = percent(MARGIN).replace(".0", "")
-
-
-def none_words(known):
-    """Says that no loss is shown, and how large the largest one could still be."""
-    return (
-        max(known, key=lambda claim: claim.at_most).none_words
-        if all(not c.share.is_below_1 or c.loss.mean < NEGLIGIBLE for c in known)
-        else (
-            "no loss is shown for all cells together"
-            f" ({at_most(max(claim.at_most for claim in known))})"
-        )
-    )
 
 
 def of(settings):
@@ -167,7 +156,7 @@ def _losses(setting):
     """{id of the cell: the share of its ceiling} of the valid places."""
     return {
         id(c.origin): c.ratio
-        for c in panels.places(c for c in setting.cells if c.data != "synthetic")
+        for c in panels.places(setting.cells)
         if c.ratio and not c.share_serious and not c.above_ceiling
     }
 
@@ -176,9 +165,9 @@ def _scaling(setting):
     """{id of the cell: the share of linear scaling} of the valid places with more GPUs than the
     fewest."""
     found, series = {}, {}
-    for c in panels.places(c for c in setting.cells if c.data != "synthetic"):
+    for c in panels.places(setting.cells):
         if c.rate and not c.serious:
-            series.setdefault((c.data, c.variant, c.image_size), []).append(c)
+            series.setdefault(panels.series_key(c), []).append(c)
     for same in series.values():
         first = min(same, key=lambda c: c.gpus)
         shares = ((c, scaling(c, first)) for c in same if c is not first)

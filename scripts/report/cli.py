@@ -146,7 +146,6 @@ def make_again(path, records, planned, before, folder):
         records=len(records),
         say=_silent,
         figures=tuple(before["figures"]),
-        path=path,
     )
     found = grouping.group(plan.complete(records, planned))
     diagnosis_file.attach(found, path)
@@ -185,7 +184,6 @@ def context_of(path, records, otherwise="", note=lambda text: None):
         plan.read(path, note),
         records=len(records),
         say=_say,
-        path=path,
     )
 
 

@@ -6,7 +6,17 @@ from __future__ import annotations
 import base64
 import os
 
-from . import claims, compare_table, derived, ledger, output, page_security, plan, surroundings
+from . import (
+    claims,
+    compare_table,
+    derived,
+    ledger,
+    memory_limit,
+    output,
+    page_security,
+    plan,
+    surroundings,
+)
 from .text import clean
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "html")
@@ -71,7 +81,8 @@ def answers(side, version):
     path = ledger.find(side.folder)
     place = clean("/".join(os.path.abspath(path).split(os.sep)[-2:]), 60)
     context = derived.Context(place, version, plan.read(path), records=len(side.records))
-    context.claims, context.path = claims.of(side.settings), path
+    context.claims = claims.of(side.settings)
+    memory_limit.attach(side.settings, path)
     return answer.of(side.settings, context)
 
 

@@ -25,7 +25,6 @@ class Context:
     failed: list = field(default_factory=list)  # names of what should be there and is not
     records: int = 0  # how many the ledger holds
     say: object = print  # say(text): a line of talk
-    path: str = ""  # of the ledger: other files lie beside it
 
 
 @dataclass(frozen=True)

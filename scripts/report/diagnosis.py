@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from . import quotable, statistics
 from .claims import LOOK
-from .text import axis_value, clean, listing
+from .text import axis_value, clean, counted, listing
 
 SYNTHETIC, DISCARD = "synthetic", "discard"
 BESIDE = (SYNTHETIC, DISCARD, "cpus")  # no links of the chain below the ceiling
@@ -57,22 +57,6 @@ class Slope:
 
 
 @dataclass(frozen=True)
-class Capacity:
-    resource: str
-    rate: float
-    utilisation: object  # None: unknown
-    stage: str
-    share: object  # of the stage; None: unknown
-
-
-@dataclass(frozen=True)
-class Stage:
-    name: str
-    wall_ms: float
-    cpu_ms: object  # None: unknown
-
-
-@dataclass(frozen=True)
 class Verdict:
     names: tuple
     resources: tuple
@@ -92,13 +76,6 @@ class Advice:
     measured: object  # the same; None: not tried
     not_tried: str = ""  # why
     by_workers: str = ""  # of a search for the number of workers: what it measured
-
-
-@dataclass(frozen=True)
-class Pattern:
-    name: str
-    statistic: str
-    sentence: str
 
 
 @dataclass(frozen=True)
@@ -151,10 +128,11 @@ class Diagnosis:
     ladder: tuple
     steps: tuple
     slopes: tuple
-    capacities: tuple
-    stages: tuple
     verdict: Verdict
     advice: tuple
+    # rows of words, as diagnosis_tables.py heads them
+    capacities: tuple
+    stages: tuple
     patterns: tuple
     warnings: tuple = ()
     runs: object = None  # of the ladder; None: unknown
@@ -209,12 +187,9 @@ class Diagnosis:
     @property
     def serious(self):
         """The flags that forbid to quote it, in words."""
+        found = [w for w in self.warnings if w.severity == "serious"]
         return [
-            quotable.named(
-                w.name, w.runs, f"{self.runs or w.runs:.0f}", quotable.values_of([w.reason])
-            )
-            for w in self.warnings
-            if w.severity == "serious"
+            quotable.named(w.name, w.runs, f"{self.runs or w.runs:.0f}", [w.reason]) for w in found
         ]
 
     @property
@@ -226,6 +201,12 @@ class Diagnosis:
     def is_look(self):
         """Whether there are too few rounds to claim anything."""
         return self.rounds < statistics.LEAST
+
+    @property
+    def measured(self):
+        """ "4 rounds in 58 s"."""
+        took = f" in {self.seconds:.0f} s" if self.seconds is not None else ""
+        return counted(self.rounds, "round") + took
 
     def bars(self):
         """The steps as they are drawn; [] without a ceiling."""

@@ -81,7 +81,7 @@ class _At:
 
     def get(self, key):
         if not isinstance(self.value, dict):
-            self.fail("is no object") if self.place else _fail("it is no object")
+            self.fail("is no object")
         return _At(self.value.get(key), f"{self.place}.{key}" if self.place else key)
 
     def has(self, key):
@@ -101,6 +101,9 @@ class _At:
         if not isinstance(self.value, str):
             self.fail("is no text")
         return clean(self.value, 1000)
+
+    def texts(self, *keys):
+        return [self.get(key).text() for key in keys]
 
     def number(self, optional=False):
         if optional and self.value is None:
@@ -135,10 +138,6 @@ class _At:
         return statistics.Estimate(mean, *ends, n, kind)
 
 
-def _fail(words):
-    raise ValueError(words)
-
-
 def _diagnosis(at):
     cell = at.get("cell")
     cell.get("device").text()
@@ -160,10 +159,10 @@ def _diagnosis(at):
         ladder,
         at.get("waterfall").each(lambda one: _step(one, rounds, measured)),
         at.get("slopes").each(_slope),
-        at.get("capacities").each(_capacity),
-        at.get("stages").each(_stage),
         _verdict(at.get("verdict")),
         at.get("advice").each(lambda one: _advice(one, rounds)),
+        at.get("capacities").each(_capacity),
+        at.get("stages").each(_stage),
         at.get("patterns").each(_pattern),
         at.get("flags").each(_warning),
         at.get("runs").number(optional=True),
@@ -186,23 +185,14 @@ def _step(at, rounds, measured):
     for end in ("from", "to"):
         if at.get(end).text() not in measured:
             at.get(end).fail("names no rung that was measured")
-    return diagnosis.Step(
-        at.get("step").text(),
-        at.get("from").text(),
-        at.get("to").text(),
-        at.get("lost_imgs_per_s").estimate(rounds),
-        at.get("ms_per_step").estimate(rounds, optional=True),
-    )
+    lost = at.get("lost_imgs_per_s").estimate(rounds)
+    ms = at.get("ms_per_step").estimate(rounds, optional=True)
+    return diagnosis.Step(*at.texts("step", "from", "to"), lost, ms)
 
 
 def _slope(at):
-    return diagnosis.Slope(
-        at.get("place").text(),
-        at.get("kind").text(),
-        _delay(at),
-        at.get("slope").estimate(at.get("pairs").count()),
-        at.get("binds").share(),
-    )
+    slope = at.get("slope").estimate(at.get("pairs").count())
+    return diagnosis.Slope(*at.texts("place", "kind"), _delay(at), slope, at.get("binds").share())
 
 
 def _delay(at):
@@ -215,19 +205,20 @@ def _delay(at):
 
 
 def _capacity(at):
-    return diagnosis.Capacity(
-        at.get("resource").text(),
-        at.get("imgs_per_s").number(),
-        at.get("utilisation").number(optional=True),
-        at.get("largest_stage").text(optional=True),
-        at.get("largest_share").share(),
-    )
+    in_use = at.get("utilisation").number(optional=True)
+    stage, share = at.get("largest_stage").text(optional=True), at.get("largest_share").share()
+    rate = amount(at.get("imgs_per_s").number())
+    return at.get("resource").text(), rate, _percent(in_use), stage, _percent(share)
+
+
+def _percent(share):
+    return "" if share is None else f"{100 * share:.0f} %"
 
 
 def _stage(at):
-    return diagnosis.Stage(
-        at.get("stage").text(), at.get("wall_ms").number(), at.get("cpu_ms").number(optional=True)
-    )
+    cpu_ms = at.get("cpu_ms").number(optional=True)
+    times = amount(at.get("wall_ms").number()), "" if cpu_ms is None else amount(cpu_ms)
+    return at.get("stage").text(), *times
 
 
 def _verdict(at):
@@ -266,14 +257,10 @@ def _by_workers(at):
     )
     enough = at.get("enough").number(optional=True)
     words = "; ".join(f"{workers}: {diagnosis.rate_words(rate)}" for workers, rate in tried)
-    return f"by workers {words}" + _enough(enough, [workers for workers, _ in tried])
-
-
-def _enough(workers, tried):
-    if workers is None:
-        return "; more may help" if len(tried) > 1 else ""
-    fewer = " or fewer" if workers > 1 and workers == min(tried) else ""
-    return f"; W* is {workers:.0f}{fewer}"
+    if enough is None:
+        return f"by workers {words}" + ("; more may help" if len(tried) > 1 else "")
+    fewer = " or fewer" if 1 < enough == min(workers for workers, _ in tried) else ""
+    return f"by workers {words}; W* is {enough:.0f}{fewer}"
 
 
 def _warning(at):
@@ -288,8 +275,5 @@ def _warning(at):
 def _pattern(at):
     statistic = at.get("statistic")
     number = ledger.number(statistic.value)
-    return diagnosis.Pattern(
-        at.get("name").text(),
-        f"{number:.4g}" if number is not None else statistic.text(optional=True),
-        at.get("sentence").text(),
-    )
+    words = f"{number:.4g}" if number is not None else statistic.text(optional=True)
+    return at.get("name").text(), words, at.get("sentence").text()

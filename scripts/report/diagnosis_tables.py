@@ -8,12 +8,16 @@ from .text import amount, clean, spread
 
 def of(found):
     """[{title, note, head, numbers (the columns that are), rows, classes}, …], those with rows."""
-    return [table for table in _all(found) if table["rows"]]
+    keys = ("title", "note", "head", "rows", "numbers", "classes")
+    tables = [dict(zip(keys, (*parts, (), ())[: len(keys)])) for parts in _all(found)]
+    for table in tables:
+        table["rows"] = [[clean(word, 400) for word in row] for row in table["rows"]]
+    return [table for table in tables if table["rows"]]
 
 
 def _all(found):
     bars = {id(bar.step): bar for bar in found.bars()}
-    yield _table(
+    yield (
         "Steps",
         "Lost: a number below zero is a gain. Told from 0 with a risk of 5 %: of what the"
         " verdict names, and of all others together.",
@@ -33,7 +37,7 @@ def _all(found):
         (3, 4, 5),
         [_class(bars.get(id(step))) for step in found.steps],
     )
-    yield _table(
+    yield (
         "Delays put in",
         "Slope: by how much of the delay the whole is slowed. 0: it costs nothing; 1: all of it."
         " Limits with: the probability that the slope is above 1/2.",
@@ -44,70 +48,44 @@ def _all(found):
         ],
         (2, 3, 4, 5),
     )
-    yield _table(
+    yield (
         "Capacities",
         "What each resource could give alone, and how much of it is in use.",
         ["resource", "images/s", "in use", "largest stage", "its share"],
-        [
-            [c.resource, amount(c.rate), _percent(c.utilisation), c.stage, _percent(c.share)]
-            for c in found.capacities
-        ],
+        found.capacities,
         (1, 2, 4),
     )
-    yield _table(
+    yield (
         "Stages",
         "Of one sample in one worker.",
         ["stage", "ms", "ms of CPU"],
-        [
-            [s.name, amount(s.wall_ms), "" if s.cpu_ms is None else amount(s.cpu_ms)]
-            for s in found.stages
-        ],
+        found.stages,
         (1, 2),
     )
-    yield _table(
+    yield (
         "Advice",
         "Images per second: predicted from the diagnosis, with what it may be (no 95 % interval);"
         " measured where a run tried it.",
         ["remedy", "options", "predicted", "measured", "why"],
-        [
-            [
-                a.remedy,
-                a.options,
-                interval(a.predicted),
-                interval(a.measured) or _unmeasured(a),
-                "; ".join(filter(None, (a.why, a.by_workers, _not_tried(a)))),
-            ]
-            for a in found.advice
-        ],
+        list(map(_advice, found.advice)),
         (2, 3),
     )
-    yield _table(
+    yield (
         "Patterns over time",
         "",
         ["pattern", "statistic", "what it says"],
-        [[p.name, p.statistic, p.sentence] for p in found.patterns],
+        found.patterns,
     )
 
 
-def _unmeasured(advice):
-    if not advice.options:
-        return "a what-if"
-    return "in the ladder" if advice.options.startswith("--cache ") else "not tried"
-
-
-def _not_tried(advice):
-    return f"not tried: {advice.not_tried}" if advice.not_tried else ""
-
-
-def _table(title, note, head, rows, numbers=(), classes=()):
-    return {
-        "title": title,
-        "note": note,
-        "head": head,
-        "numbers": list(numbers),
-        "rows": [[clean(word, 400) for word in row] for row in rows],
-        "classes": list(classes),
-    }
+def _advice(advice):
+    not_tried = f"not tried: {advice.not_tried}" if advice.not_tried else ""
+    why = "; ".join(filter(None, (advice.why, advice.by_workers, not_tried)))
+    measured = interval(advice.measured)
+    if not measured:
+        measured = "in the ladder" if advice.options.startswith("--cache ") else "not tried"
+        measured = measured if advice.options else "a what-if"
+    return [advice.remedy, advice.options, interval(advice.predicted), measured, why]
 
 
 def _class(bar):
@@ -118,10 +96,6 @@ def _class(bar):
 
 def _slope(value):
     return f"{value:.2f}".replace("-", "−")
-
-
-def _percent(share):
-    return "" if share is None else f"{100 * share:.0f} %"
 
 
 def interval(estimate, words=amount):

@@ -8,7 +8,6 @@ from . import ledger, statistics
 from .settings import paired
 
 IMAGES = 1_281_167  # the training set of ILSVRC 2012
-EPOCHS = 90
 
 
 def hours_waiting(cell):

@@ -62,12 +62,9 @@ def _dataset(record):
 
 
 def _days(records):
-    days = sorted({clean(r["started_at"][:10]) for r in records if _is_dated(r)})
+    began = (record.get("started_at") for record in records)
+    days = sorted({clean(at[:10]) for at in began if at and isinstance(at, str)})
     return " to ".join(dict.fromkeys([days[0], days[-1]])) if days else ""
-
-
-def _is_dated(record):
-    return isinstance(record.get("started_at"), str) and record["started_at"]
 
 
 def _listed(words):

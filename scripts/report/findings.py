@@ -9,11 +9,12 @@ from __future__ import annotations
 import importlib
 from dataclasses import replace
 
-from . import panels, statistics
-from .claims import LOOK, none_words
-from .text import clean, spread
+from . import figures, panels, statistics
+from .claims import LOOK
+from .text import at_most, listing, spread
 
 NOTHING = "No valid result: every cell carries a serious flag or is missing"
+NAMED = 3  # cells of those that nobody may judge
 ALONE = "Ceiling alone: no cell of stored data"
 
 
@@ -31,6 +32,11 @@ def headline(plan, claims):
         if words.startswith(("No measurable", "No loss is"))
         else words
     )
+
+
+def title(name, setting, gpus, claims):
+    """The headline of the figure of that name."""
+    return headline(figures.Plan("", name, setting, gpus, ""), claims)
 
 
 def loses(cells, claims):
@@ -58,33 +64,22 @@ def of_places(plan, claims, says=loses):
     if all(c.rate.n < statistics.LEAST for c in valid):
         return f"{plan.figure.title}: {LOOK}"
     words = says(valid, claims)
-    return words + _not_judged(places, claims) if words and plan.figure.states_result else words
+    return words + not_judged(places, claims) if words and plan.figure.states_result else words
 
 
-def _not_judged(cells, claims):
+def not_judged(cells, claims):
     """The kinds and sizes that a sentence leaves out, and why: their silence must not pass for a
     result."""
     left = [(c, claims.why_not(c)) for c in cells]
-    words = [f"{short_name(c)} ({why})" for c, why in left if why]
-    more = f" and {len(words) - 3} more" if len(words) > 3 else ""
-    return f"; not judged: {', '.join(words[:3])}{more}" if words else ""
-
-
-def short_name(cell):
-    """The cell without its workers."""
-    return (
-        clean(cell.data, 30)
-        + (f" {clean(cell.image_size, 30)}" if cell.image_size else "")
-        + (f" ({clean(cell.variant, 60)})" if cell.variant else "")
-    )
+    words = [f"{panels.kind(c, 16)} ({why})" for c, why in left if why]
+    if len(words) > NAMED:
+        words = [*words[: NAMED - 1], f"{len(words) - NAMED + 1} more"]
+    return f"; not judged: {listing(words)}" if words else ""
 
 
 def name(cell):
-    """The cell with its workers."""
-    many = "" if cell.workers == 1 else "s"
-    return short_name(cell) + (
-        f" with {cell.workers} worker{many}" if cell.workers is not None else ""
-    )
+    """The cell with its workers, in a sentence."""
+    return panels.name(cell, " with ")
 
 
 def worst(cells, claim_of):
@@ -105,5 +100,7 @@ def none(known, what="loss"):
     """Says that no loss is shown, and how large one could still be."""
     if not known:
         return "Nothing to hold the cells against: no share of the ceiling has an interval"
-    words = none_words(known)
+    bound = at_most(max(claim.at_most for claim in known))
+    first = max(known, key=lambda claim: (claim.is_below, claim.at_most))
+    words = first.none_of(bound)
     return words[0].upper() + words[1:].replace("loss", what, 1)

@@ -36,17 +36,20 @@ def draw(page, rows):
     caller."""
     ax = _lay_out(page, rows)
     for y, row in zip(_places(rows), rows):
-        if row.found is None:
-            _missing(ax, y, row)
+        if row.found is None:  # why there is none: never a point at zero
+            words, how = plain("× " + row.words, 80), dict(color=style.VERMILLION, weight="bold")
+            _say(ax, words, 0, y, (5, 0), **how)
         else:
             _estimate(ax, y, row)
-            _number(ax, y, row, _words(page, row))
+            colour = style.EDGE if row.is_told else style.GREY
+            _say(ax, _words(page, row), 1, y, (8, 0), color=colour)
     return ax
 
 
 def ends(rows):
     """(least, largest) of all that the rows draw."""
-    values = [v for row in rows if row.found is not None for v in _values(row.found)]
+    found = [row.found for row in rows if row.found is not None]
+    values = [v for f in found for v in (f.mean, f.low, f.high, *f.points) if v is not None]
     return min(values), max(values)
 
 
@@ -56,10 +59,6 @@ def look_of(row):
     look = style.KINDS.get(row.cell.data, style.OTHER)
     marker = "|" if look.marker == "_" else look.marker
     return style.Look(look.colour if row.is_told else style.GREY, marker, look.line, look.hatch)
-
-
-def _values(found):
-    return [v for v in (found.mean, found.low, found.high, *found.points) if v is not None]
 
 
 def _places(rows):
@@ -94,16 +93,13 @@ def _lay_out(page, rows):
 
 
 def _broken(page, name, size, room):
-    """The name in as many lines as it takes to be at most `room` inches wide."""
+    """The name in as many lines as it takes to be at most `room` inches wide, as far as its words
+    allow."""
     words = plain(name, 160)
-    while words and (wide := _widest(page, [words], size)) > room:
-        longest = max(map(len, words.split("\n")))
-        shorter = textwrap.wrap(
-            plain(name, 160), max(8, min(longest - 1, int(longest * room / wide)))
-        )
-        if "\n".join(shorter) == words or longest <= 8:
-            break
-        words = "\n".join(shorter)
+    letters = len(words)
+    while letters > 8 and (wide := _widest(page, words.split("\n"), size)) > room:
+        letters = min(letters - 1, int(letters * room / wide))
+        words = "\n".join(textwrap.wrap(plain(name, 160), max(8, letters)))
     return words
 
 
@@ -125,59 +121,20 @@ def _widest(page, words, size):
 
 def _estimate(ax, y, row):
     look, found = look_of(row), row.found
-    colour = style.marker(look)["color"]
+    how = dict(color=style.marker(look)["color"], zorder=4)
     if found.low is not None:
-        ax.plot(
-            [found.low, found.high],
-            [y, y],
-            color=colour,
-            linewidth=style.scaled(1.6),
-            solid_capstyle="butt",
-            zorder=4,
-        )
+        how |= dict(linewidth=style.scaled(1.6), solid_capstyle="butt")
+        ax.plot([found.low, found.high], [y, y], **how)
     elif len(found.points) > 1:
-        ax.plot(
-            found.points,
-            [y] * len(found.points),
-            linestyle="none",
-            marker="|",
-            color=colour,
-            markersize=style.scaled(7),
-            zorder=4,
-        )
+        how |= dict(linestyle="none", marker="|", markersize=style.scaled(7))
+        ax.plot(found.points, [y] * len(found.points), **how)
     how = style.marker(look, row.is_invalid)
     if look.marker == "|":
         how.update(markeredgewidth=style.scaled(2.2), markersize=style.scaled(12))
-    (point,) = ax.plot([found.mean], [y], linestyle="none", clip_on=False, **how)
-    marks.link([point], row.cell)
+    marks.link(ax.plot([found.mean], [y], linestyle="none", clip_on=False, **how), row.cell)
     if row.is_invalid:
         marks.exclaim(ax, found.mean, y)
 
 
-def _number(ax, y, row, words):
-    ax.annotate(
-        words,
-        (1, y),
-        (style.scaled(8), 0),
-        xycoords=("axes fraction", "data"),
-        textcoords="offset points",
-        va="center",
-        fontsize=style.pt(style.SMALL),
-        color=style.EDGE if row.is_told else style.GREY,
-        annotation_clip=False,
-    )
-
-
-def _missing(ax, y, row):
-    """In place of a point: that there is none, and why. Never a point at zero."""
-    ax.annotate(
-        plain("× " + row.words, 80),
-        (0, y),
-        (style.scaled(5), 0),
-        xycoords=("axes fraction", "data"),
-        textcoords="offset points",
-        va="center",
-        fontsize=style.pt(style.SMALL),
-        color=style.VERMILLION,
-        weight="bold",
-    )
+def _say(ax, words, x, y, off, **how):
+    marks.say(ax, words, (x, y), off, xycoords=("axes fraction", "data"), va="center", **how)

@@ -9,13 +9,13 @@ from collections import Counter
 from matplotlib import rcParams
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
+from matplotlib.ticker import FuncFormatter, NullLocator
 
-from . import figures, findings, ledger, marks, memory_limit, over_gpus, statistics, style
+from . import findings, marks, memory_limit, panels, statistics, style
 from . import utilisation as au
 from .claims import LOOK
 from .page import Page, at_bottom
-from .text import amount, percent, plus_minus, spread, tick
+from .text import amount, counted, plus_minus, spread, tick
 
 LEVEL = au.LEAST
 AT_LEVEL = f"at an AU of {100 * LEVEL:.0f} % or more"
@@ -25,13 +25,30 @@ ABOUT = (
     " emulated: this is no result of that or any consortium's benchmark."
 )
 NEEDED = dict(color=style.GREY, linestyle=(0, (1, 1)))
+MEMORY = dict(color=style.BLACK, linestyle=(0, (6, 3)))
 FAR = 1.6  # times what is drawn else: beyond, the machine's limit is said at the edge
 
 
 def claim(plan, claims):
     """With how many GPUs the utilisation holds, as far as no serious flag forbids to say it and the
     numbers on both sides of the answer were repeated; "" where no number of GPUs is known."""
-    return _claim(plan.setting)
+    lines = au.lines(plan.setting)
+    valid = [line for line in lines if not au.is_serious(line.cells)]
+    told = [line for line in valid if au.is_repeated(line.unbroken)]
+    if not told:
+        look = f"{plan.figure.title}: {LOOK}" if valid else findings.NOTHING
+        return look if lines else ""
+    left = dict.fromkeys(
+        f"{line.name} ({'not repeated' if line in valid else 'not valid'})"
+        for line in lines
+        if line not in told
+    )
+    if len(lines) == 1:
+        words = _of_one(told[0], plan.setting.memory)
+    else:
+        each = dict.fromkeys(f"{line.name}: {_fed(line).words}" for line in told)
+        words = f"AU of {100 * LEVEL:.0f} % or more: {'; '.join(each)} (emulated)"
+    return words + (f"; not judged: {', '.join(left)}" if left else "")
 
 
 def draw(setting, gpus, context):
@@ -39,7 +56,7 @@ def draw(setting, gpus, context):
     lines = au.lines(setting)
     if all(au.is_serious([cell]) for cell in _cells(lines)):
         return None
-    page = Page(setting, _claim(setting) or _title(), context)
+    page = Page(setting, findings.title("gpus_fed", setting, gpus, context.claims), context)
     looks = _looks(lines)
     memory = setting.memory
     _legend(page, lines, looks, memory)
@@ -58,12 +75,8 @@ def draw(setting, gpus, context):
     return page
 
 
-def _title():
-    return figures.NAMED["gpus_fed"].title
-
-
 def _fed(line):
-    return au.fed(line.unbroken, LEVEL)
+    return au.fed(line.unbroken)
 
 
 def _cells(lines):
@@ -82,18 +95,15 @@ def _footed(lines):
 
 
 def _is_searched(lines):
-    return all(au.is_repeated(line.unbroken, (LEVEL,)) for line in lines)
+    return all(au.is_repeated(line.unbroken) for line in lines)
 
 
 def _looks(lines):
     """Each line's, in the colour of its kind; further sizes of a kind lighter or darker."""
     seen, looks = Counter(), []
     for line in lines:
-        base, nth = line.series.look, seen[line.series]
+        looks.append(style.variant_of(line.series.look, seen[line.series]))
         seen[line.series] += 1
-        tone = style.VARIANT_TONES[nth % len(style.VARIANT_TONES)]
-        dashes = style.VARIANT_LINES[nth % len(style.VARIANT_LINES)] or base.line
-        looks.append(style.Look(style.lighter(base.colour, tone), base.marker, dashes, base.hatch))
     return looks
 
 
@@ -104,69 +114,33 @@ def _colour(look):
 # What is said.
 
 
-def _claim(setting):
-    lines = au.lines(setting)
-    valid = [line for line in lines if not au.is_serious(line.cells)]
-    told = [line for line in valid if au.is_repeated(line.unbroken, (LEVEL,))]
-    if not told:
-        look = f"{_title()}: {LOOK}" if valid else findings.NOTHING
-        return look if lines else ""
-    left = dict.fromkeys(
-        f"{line.name} ({'not repeated' if line in valid else 'not valid'})"
-        for line in lines
-        if line not in told
-    )
-    words = (
-        _of_one(told[0], setting.memory)
-        if len(lines) == 1
-        else f"AU of {100 * LEVEL:.0f} % or more: "
-        + "; ".join(dict.fromkeys(f"{line.name}: {_fed(line).words}" for line in told))
-        + " (emulated)"
-    )
-    return words + (f"; not judged: {', '.join(left)}" if left else "")
-
-
 def _of_one(line, memory):
     """What feeds how many, and whether it is the limit: what was measured is storage and machine
     together."""
     fed = _fed(line)
-    words = f"{_source(line)} feeds {fed.words} {AT_LEVEL} (emulated)"
-    if fed.at_least:
+    words = f"{line.source} feeds {fed.words} {AT_LEVEL} (emulated)"
+    if fed.starved is None:
         return words
-    limit = memory.beside(_fastest(line)) if memory and not memory.is_serious else None
+    limit, _ = memory_limit.of_line(memory, line)
     return (
         words
         + {
             memory_limit.STORAGE: "",
             memory_limit.MACHINE: ": this machine is the limit, the storage may feed more",
             memory_limit.NOT_CLEAR: ": whether it or this machine is the limit is not clear",
-            None: ", read by this machine",
+            "": ", read by this machine",
         }[limit]
     )
 
 
-def _source(line):
-    """What was read from, as far as the records prove it."""
-    kept = {
-        ledger.part(record, "dataset", "page_cache")
-        for count in line.counts
-        for record in count.records
-    }
-    if kept <= set(ledger.PAST_MEMORY):
-        return "This storage"
-    return "The page cache" if kept == {"warm"} else "This storage with its caches"
-
-
-def _fastest(line):
-    """The runs of the number of GPUs that were given most."""
-    return max(
-        (count.records for count in line.counts),
-        key=lambda records: statistics.median(list(map(au.sustained, records))),
-    )
-
-
 def _notes(lines, memory):
-    parts = [(f"{line.name} " if len(lines) > 1 else "") + _answer(line) for line in lines]
+    cells = _cells(lines)
+    parts = [
+        (f"{line.name} " if len(lines) > 1 else "")
+        + _fed(line).words
+        + (" !" if au.is_serious(line.cells) else "")
+        for line in lines
+    ]
     notes = [
         f"By the medians of the runs, AU of {100 * LEVEL:.0f} % or more:"
         f" {', '.join(dict.fromkeys(parts))}.",
@@ -181,93 +155,66 @@ def _notes(lines, memory):
         )
     else:
         notes.append("What this machine manages from memory was not measured: it may be the limit.")
-    few = [c for c in _cells(lines) if c.rate and c.rate.n < statistics.LEAST]
-    if few and _is_searched(lines):
+    if any(c.rate and c.rate.n < statistics.LEAST for c in cells) and _is_searched(lines):
         notes.append("Numbers of GPUs on the way to the answer were run once or twice.")
-    if any(map(au.is_corrected, _cells(lines))):
+    if any(map(au.is_corrected, cells)):
         notes.append(f"{au.CORRECTED}: corrected for.")
-    reasons = Counter(why for cell in _cells(lines) for run in cell.runs if (why := au.lacks(run)))
-    notes += [
-        f"{count} run{'' if count == 1 else 's'} left out: {why}."
-        for why, count in sorted(reasons.items())
-    ]
+    reasons = Counter(why for cell in cells for run in cell.runs if (why := au.lacks(run)))
+    notes += [f"{counted(count, 'run')} left out: {why}." for why, count in sorted(reasons.items())]
     if any(line.cells[0].how for line in lines):
-        sizes = list(dict.fromkeys(line.size for line in lines))
         chosen = {(line.size, line.series): line.cells for line in lines}
-        notes.append(over_gpus.workers_used(chosen, sizes))
+        notes.append(panels.workers_used(chosen, list(dict.fromkeys(line.size for line in lines))))
     return notes
-
-
-def _answer(line):
-    return _fed(line).words + (" !" if au.is_serious(line.cells) else "")
 
 
 # What is drawn.
 
 
 def _legend(page, lines, looks, memory):
-    look = looks[0] if len(lines) == 1 else style.OTHER
-    handles = [
-        (Line2D([], [], linestyle=look.line, **style.marker(look)), line.name)
-        for line, look in zip(lines, looks)
-        if len(lines) > 1
-    ]
+    handles, look = [], looks[0] if len(lines) == 1 else style.OTHER
+    if len(lines) > 1:
+        handles = [(_sample(look), line.name) for line, look in zip(lines, looks)]
     handles += [
         (Line2D([], [], linewidth=style.scaled(2), **NEEDED), "needed"),
         (Line2D([], [], linestyle="none", **_run_look(look)), "a run"),
-        (Line2D([], [], linestyle=look.line, **style.marker(look)), "median of the runs"),
+        (_sample(look), "median of the runs"),
     ]
     if len(lines) == 1:
         handles.append((Patch(color=style.LIGHT), "GPUs fed, 95 %"))
     if memory:
-        handles.append((Line2D([], [], color="black", linestyle=(0, (6, 3))), "from memory"))
-    page.legend([line for line, _ in handles], [label for _, label in handles])
+        handles.append((Line2D([], [], **MEMORY), "from memory"))
+    page.legend(*zip(*handles))
+
+
+def _sample(look):
+    return Line2D([], [], linestyle=look.line, **style.marker(look))
 
 
 def _run_look(look):
-    colour = _colour(look)
-    return dict(
-        marker="o",
-        color=colour,
-        markerfacecolor=style.lighter(colour, 0.75),
-        markersize=style.scaled(4),
-        markeredgewidth=style.scaled(0.7),
-        zorder=5,  # on the median: a run that is like it shows too
-    )
+    """On the median: a run that is like it shows too."""
+    how = dict(marker="o", color=_colour(look), markerfacecolor=style.lighter(_colour(look), 0.75))
+    return dict(how, markersize=style.scaled(4), markeredgewidth=style.scaled(0.7), zorder=5)
 
 
 def _delivered(ax, lines, looks, memory):
     for line, look in zip(lines, looks):
         needed = [statistics.median(list(map(au.demand, c.records))) for c in line.counts]
-        ax.plot(
-            [c.gpus for c in line.counts],
-            needed,
-            linewidth=style.scaled(2),
-            zorder=2,
-            **{**NEEDED, **({"color": _colour(look)} if len(lines) > 1 else {})},
-        )
+        how = {**NEEDED, **({"color": _colour(look)} if len(lines) > 1 else {})}
+        ax.plot([c.gpus for c in line.counts], needed, linewidth=style.scaled(2), zorder=2, **how)
         _points(ax, line, look, [list(map(au.sustained, c.records)) for c in line.counts])
     _, top = ax.get_ylim()
-    if memory:
-        top = _memory(ax, memory, top)
-    ax.set_ylim(0, top)
+    ax.set_ylim(0, _memory(ax, memory.rate, top) if memory else top)
     ax.yaxis.set_major_formatter(FuncFormatter(tick))
 
 
-def _memory(ax, memory, top):
+def _memory(ax, rate, top):
     """The line of what memory gives; where it lies far above all else, its number at the upper
     edge. Gives the upper limit of the axis."""
-    rate = memory.rate
     if rate.mean > FAR * top:
-        ax.annotate(
-            f"↑ from memory: {plus_minus(rate)}",
-            (0.012, 0.97),
-            xycoords="axes fraction",
-            va="top",
-            fontsize=style.pt(style.SMALL),
-        )
+        words = f"↑ from memory: {plus_minus(rate)}"
+        marks.say(ax, words, (0.012, 0.97), xycoords="axes fraction", va="top")
         return 1.12 * top
-    ax.axhline(rate.mean, color="black", linestyle=(0, (6, 3)), linewidth=style.scaled(1.4))
+    ax.axhline(rate.mean, linewidth=style.scaled(1.4), **MEMORY)
     if rate.low is not None:
         ax.axhspan(rate.low, rate.high, color=style.LIGHT, alpha=0.6, zorder=0.5)
     return max(top, 1.08 * (rate.high or rate.mean))
@@ -279,32 +226,22 @@ def _utilisation(ax, lines, looks):
         for cell in (c for c in line.cells if not c.rate):
             marks.missing(ax, cell.gpus, _colour(look))
     ax.axhline(100 * LEVEL, color=style.EDGE, linewidth=style.scaled(1.1), zorder=1.5)
-    ax.annotate(
-        percent(LEVEL).replace(".0", ""),
-        (1, 100 * LEVEL),
-        (style.scaled(4), 0),
-        xycoords=("axes fraction", "data"),
-        textcoords="offset points",
-        va="center",
-        fontsize=style.pt(style.SMALL),
-        color=style.EDGE,
-        annotation_clip=False,
-    )
+    how = dict(xycoords=("axes fraction", "data"), va="center", color=style.EDGE)
+    marks.say(ax, f"{100 * LEVEL:.0f} %", (1, 100 * LEVEL), (4, 0), **how)
     shares = [share for line in lines for c in line.counts for share in c.shares]
     bottom = 10 * math.floor(10 * min(*shares, LEVEL) - 0.5)
     ax.set_ylim(max(0, bottom), 100 * max(*shares, 1.0) + 3)
-    ax.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
+    marks.ticks(ax.yaxis)
 
 
 def _points(ax, line, look, values):
     """Each run, and their median: hollow and with ! where a flag is serious."""
-    medians = list(map(statistics.median, values))
-    places = [c.gpus for c in line.counts]
-    ax.plot(places, medians, linestyle=look.line, color=_colour(look), zorder=3)
+    medians, numbers = list(map(statistics.median, values)), [c.gpus for c in line.counts]
+    ax.plot(numbers, medians, linestyle=look.line, color=_colour(look), zorder=3)
     for count, runs, median in zip(line.counts, values, medians):
         ax.plot([count.gpus] * len(runs), runs, linestyle="none", **_run_look(look))
-        (point,) = ax.plot([count.gpus], [median], **style.marker(look, count.cell.serious))
-        marks.link([point], count.cell)
+        point = ax.plot([count.gpus], [median], **style.marker(look, count.cell.serious))
+        marks.link(point, count.cell)
         if count.cell.serious:
             marks.exclaim(ax, count.gpus, median)
 
@@ -317,7 +254,7 @@ def _frame(ax, numbers, answer):
     first = [answer.gpus] if answer else []
     said = _apart(ax, numbers, [*first, numbers[-1], numbers[0]])
     ax.set_xticks(numbers, [str(n) if n in said else "" for n in numbers])
-    if answer and answer.gpus and not answer.at_least:
+    if answer and answer.gpus and answer.starved is not None:
         half = 0.012 * numbers[-1]  # one number has a width, too
         ax.axvspan(answer.low - half, answer.high + half, color=style.LIGHT, zorder=0.4)
 
@@ -328,8 +265,7 @@ def _apart(ax, numbers, first):
     wide = 0.62 * rcParams["xtick.labelsize"]  # points of a digit
     places, said = {n: points * ax.transData.transform((n, 1))[0] for n in numbers}, []
     for n in [n for n in first if n in places] + numbers:
-        if all(
-            abs(places[n] - places[m]) > wide * (1 + 0.5 * len(f"{n}{m}")) for m in said if m != n
-        ):
+        far = (abs(places[n] - places[m]) / (1 + 0.5 * len(f"{n}{m}")) for m in said if m != n)
+        if all(each > wide for each in far):
             said.append(n)
     return said

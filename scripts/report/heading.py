@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from .text import axis_value, clean
-from .text import gpus as gpu_words
+from .text import axis_value, clean, counted
 
 # How far the cells of an emulated device are those of the GPU whose rate it has: as the program
 # says it (src/device/emulated_device.h).
@@ -22,21 +21,20 @@ def emulated(name):
     return bare.replace(" (EMULATED)", "") + " (EMULATED DEVICE" + how
 
 
-def heading(setting, gpus=None):
+def device_name(setting):
     """An emulated device says EMULATED DEVICE and a CPU says CPU, whatever its name is."""
-    found = setting.stands_for
-    axes = {
-        axis: found.get(axis, value) if value == "auto" else value
-        for axis, value in setting.axes.items()
-    }
-    kind = setting.kind
     # "NVIDIA H200, PyTorch's published 3,079 img/s scaled to 448x448 (EMULATED)" is one.
-    name = clean(setting.device.get("name") or axes["device"], 100)
-    if kind == "emulated":
-        name = emulated(name)
-    elif kind == "cpu" and "cpu" not in name.lower():
-        name += " (CPU)"
-    words = [name, clean(axes["model"], 40), f"batch {axis_value(axes['batch-size'])}"]
+    name = clean(setting.device.get("name") or _axes(setting)["device"], 100)
+    if setting.kind == "emulated":
+        return emulated(name)
+    return name + (" (CPU)" if setting.kind == "cpu" and "cpu" not in name.lower() else "")
+
+
+def heading(setting, gpus=None):
+    """The setting, at so many GPUs."""
+    axes = _axes(setting)
+    words = [device_name(setting), clean(axes["model"], 40)]
+    words.append(f"batch {axis_value(axes['batch-size'])}")
     # An emulated device has no choice of precision: its published rate has one.
     precision = axes["precision"] or setting.device.get("precision")
     if precision is not None:
@@ -51,8 +49,20 @@ def heading(setting, gpus=None):
     if axes["device-threads"] is not None:
         words.append(f"{axis_value(axes['device-threads'])} threads")
     words.append(f"input {axis_value(axes['input-size'])}")
-    if gpus and kind == "cpu":
-        words.append("1 replica" if gpus == 1 else f"{gpus} replicas")
-    elif gpus:
-        words.append(gpu_words(gpus))
+    if gpus:
+        words.append(devices(gpus, setting))
     return " · ".join(words)
+
+
+def _axes(setting):
+    """With what `auto` stood for on the device."""
+    found = setting.stands_for
+    return {
+        axis: found.get(axis, value) if value == "auto" else value
+        for axis, value in setting.axes.items()
+    }
+
+
+def devices(count, setting):
+    """ "2 GPUs", or "2 replicas" on the CPU."""
+    return counted(count, "replica" if setting.kind == "cpu" else "GPU")

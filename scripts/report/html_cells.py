@@ -3,10 +3,8 @@ its records. What a row opens to is data, which page.js shows as text."""
 
 from __future__ import annotations
 
-import re
-
 from . import ledger, panels, statistics, storage, surroundings, tables
-from .cells import DRIFTED, Ceiling, kind_rank, pixels
+from .cells import DRIFTED, Ceiling, kind_rank, mean_pixels
 from .text import amount, axis_value, clean, gpus, listing, percent, plus_minus, spread
 
 # Of a record; what goes with step and wait is of the steps of its window.
@@ -50,8 +48,7 @@ class Cells:
         cell_id it leads to neither."""
         found = {}
         for cell in self.all:
-            link = f"#cell-{clean(cell.cell_id, 40)}"
-            found.setdefault(link, []).append(f"#{self.id_of(cell)}")
+            found.setdefault(f"#{cell.anchor}", []).append(f"#{self.id_of(cell)}")
         return {link: rows[0] for link, rows in found.items() if len(rows) == 1}
 
     def behind(self, cell):
@@ -185,15 +182,13 @@ def _bad(cell):
 
 
 def _ids(cells):
-    """{id(cell): the id of its row}: its cell_id, as far as that is its alone and holds nothing but
-    letters, digits and dashes."""
+    """{id(cell): the id of its row}: its anchor, as far as that is its alone."""
     found = {}
     for cell in cells:
-        plain = re.sub(r"[^A-Za-z0-9_-]", "-", str(cell.cell_id))[:60] or "ceiling"
-        row, n = f"cell-{plain}", 1
+        row, n = cell.anchor, 1
         while row in found:
             n += 1
-            row = f"cell-{plain}-{n}"
+            row = f"{cell.anchor}-{n}"
         found[row] = id(cell)
     return {cell: row for row, cell in found.items()}
 
@@ -243,7 +238,7 @@ def _keys(cell):
     """What the table's columns are sorted by; None (missing) goes last either way."""
     return [
         kind_rank(cell.data)[0],
-        pixels(cell.image_size)[0] if cell.image_size else None,
+        mean_pixels(cell)[0] if cell.image_size else None,
         cell.workers,
         cell.gpus,
         cell.rate.n if cell.rate else 0,

@@ -34,8 +34,7 @@ def _facts(found, is_told):
         ("Resources", ", ".join(clean(name, 40) for name in v.resources)),
         ("Evidence", f"{'agrees' if v.agrees else 'does not agree'} ({evidence})"),
     ]
-    took = f" in {found.seconds:.0f} s" if found.seconds is not None else ""
-    measured = [("Measured", f"{found.rounds} round{'' if found.rounds == 1 else 's'}{took}")]
+    measured = [("Measured", found.measured)]
     # where nothing is claimed, there is no confidence to tell either
     return [*(pair for pair in facts if pair[1]), *measured] if is_told else measured
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from . import figures, findings, intervals, ledger, marks, panels, statistics, style
+from . import findings, intervals, ledger, marks, panels, statistics, style
 from .page import Page, at_bottom
-from .text import amount, plain, spread, tick
+from .text import amount, plain, spread
 
 MARKED = (0.5, 0.99)
 READS = {"median": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999}
@@ -48,7 +47,7 @@ def draw(setting, gpus, context):
     if cell is None:
         return None
     found = _panels(cell)
-    title = findings.headline(figures.Plan("", "latency", setting, gpus, ""), context.claims)
+    title = findings.title("latency", setting, gpus, context.claims)
     page = Page(setting, title, context, gpus)
     curves = list({id(c.cell): c for _, row in found for c in row}.values())
     page.legend(
@@ -127,7 +126,13 @@ def _times(cell):
 def _notes(cell, curves, found):
     runs = [f"{c.name}: {len(c.cell.runs)}" for c in curves]
     notes = [f"All batches of all runs together ({', '.join(runs)}). Marked: p50 and p99."]
-    notes += panels.cut_short([c.cell for c in curves])
+    kept = [(len(ledger.raw(r, "step_ms")), r.get("steps")) for c in curves for r in c.cell.runs]
+    cut = [(few, made) for few, made in kept if few and ledger.positive(made) and made > few]
+    if cut:
+        notes.append(
+            f"Drawn are the first {min(cut)[0]} batches of up to {max(m for _, m in cut):.0f} of a"
+            " run: the ledger keeps no more one by one."
+        )
     if len(curves) == 1 and cell.ceiling:
         notes.append("No step of the ceiling is kept one by one.")
     if any(title == "one read" for title, _ in found):
@@ -145,69 +150,45 @@ def _marker(curve):
 
 
 def _panel(ax, row):
+    largest = max(_of(c)[-1] for c in row)
     if _needs_log(row):
-        _log(ax, row)
+        low = intervals.quantile([v for v in _of(row[0]) if v > 0], 0.01) / 1.6
+        ax.set_xscale("log")
+        ax.set_xlim(low, 4 * largest)
+        marks.log_ticks(ax.xaxis, low, 4 * largest)
     else:
-        ax.set_xlim(0, 1.3 * max(_largest(c) for c in row))
-        ax.xaxis.set_major_formatter(FuncFormatter(tick))
-        ax.xaxis.set_major_locator(MaxNLocator(5))
+        ax.set_xlim(0, 1.3 * largest)
+        marks.ticks(ax.xaxis)
     for i, curve in enumerate(row):
         _curve(ax, curve, is_second=i > 0)
     ax.set_ylim(0, 112)
     ax.set_yticks([0, 25, 50, 75, 100])
 
 
-def _largest(curve):
-    return curve.values[-1] if curve.values else curve.percentiles[-1][1]
-
-
 def _needs_log(row):
     """Whether a linear axis would press most of the cell's curve into its left edge."""
     values = [v for v in _of(row[0]) if v > 0]
-    return len(values) > 1 and intervals.quantile(values, 0.99) > FAR * intervals.quantile(
-        values, 0.1
-    )
+    low, high = (intervals.quantile(values, q) for q in (0.1, 0.99)) if values else (0, 0)
+    return len(values) > 1 and high > FAR * low
 
 
 def _of(curve):
     return curve.values or [ms for _, ms in curve.percentiles]
 
 
-def _log(ax, row):
-    values = [v for v in _of(row[0]) if v > 0]
-    low, high = intervals.quantile(values, 0.01) / 1.6, max(_largest(c) for c in row) * 4
-    ax.set_xscale("log")
-    ax.set_xlim(low, high)
-    marks.log_ticks(ax.xaxis, low, high)
-
-
 def _curve(ax, curve, is_second):
-    colour = style.marker(curve.look)["color"]
-    left = ax.get_xlim()[0] if ax.get_xscale() == "log" else 0.0
+    left, count = ax.get_xlim()[0], len(curve.values)
     if curve.values:
-        places = _thinned(len(curve.values))
-        ax.plot(
-            [max(curve.values[i], left) for i in places],
-            [100 * (i + 1) / len(curve.values) for i in places],
-            drawstyle="steps-post",
-            linestyle=curve.look.line,
-            color=colour,
-            linewidth=style.scaled(1.6),
-            zorder=3,
-        )
+        places = sorted({round(i * (count - 1) / (MOST - 1)) for i in range(MOST)})
+        x = [max(curve.values[i], left) for i in places]
+        how = dict(linestyle=curve.look.line, color=style.marker(curve.look)["color"], zorder=3)
+        how |= dict(drawstyle="steps-post", linewidth=style.scaled(1.6))
+        ax.plot(x, [100 * (i + 1) / count for i in places], **how)
     marked = curve.percentiles or [(q, intervals.quantile(curve.values, q)) for q in MARKED]
     for share, ms in marked:
-        (point,) = ax.plot([max(ms, left)], [100 * share], linestyle="none", **_marker(curve))
-        marks.link([point], curve.cell)
-        _label(ax, f"p{100 * share:g} {amount(ms)}", (max(ms, left), 100 * share), is_second)
-
-
-def _thinned(count):
-    """Places in a rising series, the first and the last among them; all of the last hundredth of a
-    short one."""
-    if count <= MOST:
-        return range(count)
-    return sorted({round(i * (count - 1) / (MOST - 1)) for i in range(MOST)})
+        at = max(ms, left), 100 * share
+        marks.link(ax.plot(*([v] for v in at), linestyle="none", **_marker(curve)), curve.cell)
+        _label(ax, f"p{100 * share:g} {amount(ms)}", at, is_second)
 
 
 def _label(ax, words, at, is_second):
@@ -215,13 +196,6 @@ def _label(ax, words, at, is_second):
     panel goes."""
     x, _ = ax.transAxes.inverted().transform(ax.transData.transform(at))
     is_left = x > 0.62 or (is_second and x > 0.3)
-    ax.annotate(
-        words,
-        at,
-        (style.scaled(-6 if is_left else 6), style.scaled(4 if is_second else -4)),
-        textcoords="offset points",
-        ha="right" if is_left else "left",
-        va="bottom" if is_second else "top",
-        fontsize=style.pt(style.SMALL),
-        zorder=6,
-    )
+    off = (-6 if is_left else 6, 4 if is_second else -4)
+    how = dict(ha="right" if is_left else "left", va="bottom" if is_second else "top")
+    marks.say(ax, words, at, off, **how)

@@ -238,6 +238,12 @@ def drawn(record):
     return abs(number(part(record, "queue", "drawn_fraction")) or 0.0) if since(record, 3) else 0.0
 
 
+def stages(record):
+    """Those that were timed, as objects."""
+    found = record.get("stages")
+    return [stage for stage in found if isinstance(stage, dict)] if isinstance(found, list) else []
+
+
 def positive(value):
     """Whether it is a finite number above zero (True is none)."""
     return number(value) is not None and value > 0

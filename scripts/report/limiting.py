@@ -4,7 +4,7 @@ nothing is called a cause: only `feedrate diagnose` shows one."""
 from __future__ import annotations
 
 from . import epoch, ledger, stage_times, storage, time_shares
-from .text import amount, clean
+from .text import amount, clean, workers
 
 FULL = 0.9  # of the CPUs: then they are busy
 MOST = 0.5  # of the workers' time: then they wait for reads
@@ -19,8 +19,7 @@ def of_cell(cell):
 def are_workers(cell):
     """Whether the workers themselves are busiest, while CPUs are known to be idle."""
     is_known = _cores(cell) and time_shares.of_machine(cell, time_shares.BUSY)
-    others = _cpu(cell) or _reads(cell) or _steps(cell)
-    return bool(is_known and _workers(cell) and not others)
+    return bool(is_known and of_cell(cell).startswith(f"busiest: {workers(cell.workers)}"))
 
 
 def _cpu(cell):
@@ -47,12 +46,13 @@ def _cores(cell):
 
 
 def _reads(cell):
-    waits, rates = time_shares.waiting(cell, "read"), storage.bandwidth(cell)
-    if not waits or waits.mean < MOST or not rates.read or not rates.needed:
+    waits, from_storage = time_shares.waiting(cell, "read"), storage.storage_rate(cell)
+    read, needed = storage.files_rate(cell), storage.needed_rate(cell)
+    if not waits or waits.mean < MOST or not read or not needed:
         return ""
-    is_cached = rates.storage is not None and rates.storage < rates.read / 2
+    is_cached = from_storage is not None and from_storage < read / 2
     name = "reads, mostly from the page cache" if is_cached else "storage"
-    read, needed = (amount(rate / 1e6) for rate in (rates.read, rates.needed))
+    read, needed = (amount(rate / 1e6) for rate in (read, needed))
     return f"likely {name}: {read} of {needed} MB/s (needed)"
 
 
@@ -65,8 +65,13 @@ def _steps(cell):
 
 
 def _workers(cell):
+    """Which have room to spare where the verdict of the latest run names the device."""
+    if cell.limiting()[0] == "device":
+        return "likely uneven service, or a copy that nothing hides"
     if not stage_times.per_image(cell):
         return ""
     name, share = stage_times.largest_share(cell)
-    workers = f"{max(cell.workers or 0, 1)} worker" + ("" if (cell.workers or 0) < 2 else "s")
-    return f"busiest: {workers}, {100 * share.mean:.0f} % of their work is {clean(name, 20)}"
+    share, stage = f"{100 * share.mean:.0f} %", clean(name, 20)
+    if not cell.workers:
+        return f"no overlap of loading and steps, {share} of the loading is {stage}"
+    return f"busiest: {workers(cell.workers)}, {share} of their work is {stage}"

@@ -7,12 +7,20 @@ import os
 from dataclasses import dataclass
 
 from . import ledger, statistics, utilisation
+from .text import amount
 
 FOLDER = "client"  # as src/session/capacity_search.h has it
 STORAGE, MACHINE, NOT_CLEAR = "storage", "machine", "not clear"
 CLEARLY_MORE = 1.1  # as limit_beyond() of the program
 ALIKE = ("batch-size", "model", "input-size")  # other axes of the run are those of memory
 SAME_MS = 1e-3  # relative: the run's host CPU time is written with six digits
+
+
+WORDS = {
+    STORAGE: "the storage, or the reads in flight",
+    MACHINE: "this machine",
+    NOT_CLEAR: "not clear between storage and machine",
+}
 
 
 @dataclass(frozen=True)
@@ -48,19 +56,27 @@ def attach(settings, ledger_path, note=lambda text: None):
             setting.memory = found
 
 
+def of_line(memory, line):
+    """(STORAGE, MACHINE or NOT_CLEAR: what ends the images/s of a utilisation.Line, the same in
+    words, with the rates); ("", "") where memory was not measured or must not be quoted."""
+    if not memory or memory.is_serious:
+        return "", ""
+    limit = memory.beside(line.fastest)
+    storage = statistics.estimate(list(map(utilisation.sustained, line.fastest))).mean
+    both = f"storage gave {amount(storage)} images/s, memory {amount(memory.rate.mean)}"
+    return limit, f"{WORDS[limit]}: {both}"
+
+
 def limit_of(records):
     """The MemoryLimit of runs that say enough; None without any."""
     told = [record for record in records if _is_told(record)]
     if not told:
         return None
-    flags = [flag for record in told for flag in ledger.flags(record)]
     return MemoryLimit(
         statistics.estimate(list(map(utilisation.sustained, told))),
         interval_of(told),
         told[0]["cell"].get("gpus") or 1,
-        any(
-            f.get("severity") == "serious" and f.get("name") != utilisation.CORRECTED for f in flags
-        ),
+        utilisation.are_serious(flag for record in told for flag in ledger.flags(record)),
     )
 
 

@@ -7,7 +7,7 @@ import shlex
 
 from . import axes as axis_tables
 from . import ledger, limiting
-from .text import clean
+from .text import clean, gpus
 
 PUBLISHED = 6  # repetitions, of what is to be published
 NEW = "results/next"  # where a new sweep puts its ledger
@@ -17,11 +17,8 @@ HELP = "what would help, and by how much"
 
 def of_loss(cell):
     """Of a cell that is shown to lose."""
-    if (
-        cell.workers
-        and cell.workers == max(n or 0 for n in cell.counts)
-        and limiting.are_workers(cell)
-    ):
+    has_most = cell.workers and cell.workers == max(n or 0 for n in cell.counts)
+    if has_most and limiting.are_workers(cell):
         more = f"{cell.workers},{2 * cell.workers}"
         return "more workers, as CPUs are idle", _of_cell("sweep", cell, {"workers": more})
     if cell.axes.get("cache") != "none":
@@ -70,8 +67,7 @@ def ceiling(cell):
 
 def stored_data(setting):
     """Of a ceiling alone."""
-    some = {k: v for k, v in setting.axes.items() if k != "data"}
-    command = _command("sweep", some, _record(setting), {"data": "jpeg"}, folder="DIR")
+    command = _command("sweep", setting.axes, _record(setting), {"data": "jpeg"}, folder="DIR")
     return "measure your data against it", command
 
 
@@ -99,19 +95,16 @@ def longer_diagnosis(found, setting):
     return "a longer diagnosis", _diagnosed("diagnose", found, setting, {}, budget)
 
 
-def of_search(search, setting):
-    """Of a search for the GPUs that a storage feeds."""
-    if not search.is_repeated or not search.is_valid:
-        return search_again(setting)
-    if search.limit.is_machine:
+def of_search(fed, is_machine, cell):
+    """Of a search for the GPUs that a storage feeds: utilisation.Fed, whether this machine is the
+    limit, and the cell with so many GPUs."""
+    if is_machine:
         words = "more CPUs, or reading without decoding, to see what the storage gives"
-        return words, _of_cell("capacity", search.cell, {"decoder": "raw-read", "gpus": None})
-    if search.held.starved is None:
-        most = ("--most-gpus", str(4 * search.held.gpus))
-        return "try more GPUs", _of_cell("capacity", search.cell, {"gpus": None}, most)
-    return f"at {search.held.starved} GPUs, {HELP}", _of_cell(
-        "diagnose", search.cell, {"gpus": search.held.starved}
-    )
+        return words, _of_cell("capacity", cell, {"decoder": "raw-read", "gpus": None})
+    if fed.starved is None:
+        most = ("--most-gpus", str(4 * fed.gpus))
+        return "try more GPUs", _of_cell("capacity", cell, {"gpus": None}, most)
+    return f"at {gpus(fed.starved)}, {HELP}", _of_cell("diagnose", cell, {"gpus": fed.starved})
 
 
 def search_again(setting):

@@ -1,12 +1,10 @@
-"""What several figures ask of a setting: its panels, the best cell of a series, sample runs."""
+"""What several figures ask of a setting: its panels, the best cell of a series, names."""
 
 from __future__ import annotations
 
-import functools
-
 from . import choice, ledger
-from .cells import pixels
-from .text import clean, percent, stored_at
+from .cells import sizes_of
+from .text import clean, listing, percent, stored_at, workers
 
 
 def at_gpus(setting, gpus):
@@ -16,7 +14,7 @@ def at_gpus(setting, gpus):
 
 def image_sizes(cells):
     """The stored sizes, smallest first; [None] where the cells have none (tensors alone)."""
-    return sorted({c.image_size for c in cells if c.image_size}, key=pixels) or [None]
+    return sizes_of(cells) or [None]
 
 
 def in_panel(cells, size):
@@ -50,105 +48,19 @@ def best_by_count(cells):
     return [best([c for c in cells if c.gpus == n]) for n in sorted({c.gpus for c in cells})]
 
 
+def series_key(cell):
+    """What cells share that differ in their workers and GPUs alone."""
+    return cell.data, cell.variant, cell.image_size
+
+
 def places(cells):
-    """The best cell of every kind, variant, stored size and GPU count, in their order."""
+    """The best of the cells of stored data of every kind, variant, stored size and GPU count, in
+    their order."""
     found = {}
     for c in cells:
-        found.setdefault((c.data, c.variant, c.image_size, c.gpus), []).append(c)
+        if c.data != "synthetic":
+            found.setdefault((series_key(c), c.gpus), []).append(c)
     return [best(same) for same in found.values()]
-
-
-def ceilings_for(cells, setting, gpus):
-    """The ceilings of the cells drawn; if they have none, all ceilings at that GPU count."""
-    used = []
-    for cell in cells:
-        if cell.ceiling and cell.ceiling not in used:
-            used.append(cell.ceiling)
-    return used or [c for c in setting.ceiling_at(gpus) if c.rate]
-
-
-@functools.cache  # by identity: a cell does not change once it is grouped
-def shown(cell):
-    """The run whose batches are drawn: the first that kept them; None where none did."""
-    return next((record for record in cell.runs if ledger.raw(record, "step_ms")), None)
-
-
-@functools.cache
-def steps(cell):
-    """(step_ms, data_wait_ms) per batch of the run shown, as far as kept; no waits: [] for them."""
-    record = shown(cell)
-    if record is None:
-        return [], []
-    step, wait = ledger.raw(record, "step_ms"), ledger.raw(record, "data_wait_ms")
-    return step, wait if len(wait) == len(step) else []
-
-
-@functools.cache
-def step_statistics(cell):
-    """{mean, median, p99, max} in ms over all steps of the run shown, kept one by one or not."""
-    return statistics_of(shown(cell), sorted(steps(cell)[0]))
-
-
-def statistics_of(record, step):
-    """The same for any run, from its sorted step times; {} if there are none."""
-    if not step:
-        return {}
-    ours = {
-        "mean": sum(step) / len(step),
-        "median": step[len(step) // 2],
-        "p99": step[min(len(step) - 1, int(0.99 * len(step)))],
-        "max": step[-1],
-    }
-    theirs = {key: ledger.number(record["step_ms"].get(key)) for key in ours}
-    return {key: ours[key] if theirs[key] is None else theirs[key] for key in ours}
-
-
-def idle_share(cell):
-    """Share of the time of the run shown in which the device waited for data. The training thread
-    may wait longer: while it waits for the next batch the device still works on the one before."""
-    return ledger.number(shown(cell).get("device_idle_fraction"))
-
-
-def exemplars(setting, gpus):
-    """[(why, cell, step times)]: lowest and highest mean rate, most uneven, and the ceiling."""
-    cells = [(c, steps(c)[0]) for c in at_gpus(setting, gpus)]
-    cells = [(c, step) for c, step in cells if len(step) >= 2]
-    picked = []
-    if cells:
-        # Rates that agree to a thousandth are equal; among those the order of the cells decides.
-        by_rate = sorted(cells, key=lambda pair: pair[0].rate.mean)
-        top = by_rate[-1][0].rate.mean
-        fastest = next(pair for pair in cells if pair[0].rate.mean >= 0.999 * top)
-        uneven = max(cells, key=lambda pair: max(pair[1]) / max(_median(pair[1]), 1e-9))
-        for why, pair in (
-            ("lowest mean", by_rate[0]),
-            ("highest mean", fastest),
-            ("most uneven", uneven),
-        ):
-            if all(pair[0] is not other for _, other, _ in picked):
-                picked.append((why, *pair))
-    for ceiling in ceilings_for([c for _, c, _ in picked], setting, gpus)[:1]:
-        step = steps(ceiling)[0]
-        if len(step) >= 2:
-            picked.append(("ceiling", ceiling, step))
-    return picked
-
-
-def _median(values):
-    ordered = sorted(values)
-    return ordered[len(ordered) // 2]
-
-
-def cut_short(cells):
-    """A note where the ledger kept only the first batches of a run; [] where it kept all."""
-    cut = [(len(steps(c)[0]), ledger.number(shown(c).get("steps"))) for c in cells if shown(c)]
-    cut = [(kept, made) for kept, made in cut if made and made > kept]
-    if not cut:
-        return []
-    return [
-        f"Drawn are the first {min(cut)[0]} batches of up to {max(m for _, m in cut):.0f}: the "
-        "ledger keeps no more one by one. Means, medians and percentiles are of all."
-    ]
 
 
 def shares_the_cpu(cells):
@@ -168,19 +80,44 @@ def _loader_share(cell):
     """The loader's CPU time as a share of the machine's over the window, mean of the runs."""
     shares = []
     for record in cell.runs if cell.axes.get("device") == "cpu" else []:
-        cpus = (record.get("threads") or {}).get("cpus") or (
-            (record.get("environment") or {}).get("cpu") or {}
-        ).get("cores")
-        busy = [ledger.number(stage.get("cpu_s")) or 0 for stage in record.get("stages") or []]
-        window = ledger.number(record.get("window_s"))
-        if busy and window and ledger.number(cpus):
-            shares.append(sum(busy) / (window * cpus))
+        cpus = ledger.part(record, "threads", "cpus")
+        cpus = cpus or ledger.part(record, "environment", "cpu", "cores")
+        busy = [ledger.number(stage.get("cpu_s")) or 0 for stage in ledger.stages(record)]
+        if busy and ledger.positive(record.get("window_s")) and ledger.positive(cpus):
+            shares.append(sum(busy) / (record["window_s"] * cpus))
     return sum(shares) / len(shares) if shares else None
 
 
-def name(cell):
-    """A cell in a few words: "png 1024x768, 8 workers"."""
-    words = clean(cell.data, 30) + (f" {clean(cell.image_size, 30)}" if cell.image_size else "")
-    if cell.workers is not None:
-        words += f", {cell.workers} worker" + ("" if cell.workers == 1 else "s")
-    return words + (f" ({clean(cell.variant, 60)})" if cell.variant else "")
+def kind(cell, most=30):
+    """A cell without its workers and GPUs: "png 1024x768 (detail high)"; `most` letters a word."""
+    words = clean(cell.data, most) + (f" {clean(cell.image_size, most)}" if cell.image_size else "")
+    return words + (f" ({clean(cell.variant, 2 * most)})" if cell.variant else "")
+
+
+def name(cell, joint=", ", most=30):
+    """The same with its workers: "png 1024x768, 8 workers"."""
+    words = kind(cell, most)
+    return words if cell.workers is None else f"{words}{joint}{workers(cell.workers)}"
+
+
+def workers_used(chosen, sizes):
+    """Which worker counts were chosen, in one line: all equal, or by series and size."""
+    used = {key: [c.workers for c in row if c.rate] for key, row in chosen.items()}
+    every = {w for row in used.values() for w in row if w is not None}
+    if len(every) < 2:
+        each = every.pop() if every else None
+        counts = sorted({c.gpus for row in chosen.values() for c in row})
+        of_all = "" if each is None else f" ({listing([each * n for n in counts])} in all)"
+        return f"Workers per GPU: {'none' if each is None else each}{of_all}."
+    words = {}
+    for (size, s), row in used.items():
+        if any(w is not None for w in row):
+            told = str(row[0]) if len(set(row)) == 1 else listing(row)
+            words[f"{row_name(size, s, chosen[size, s], sizes)}: {told}"] = None
+    return f"Workers chosen per GPU, by GPU count where they differ: {'; '.join(words)}."
+
+
+def row_name(size, series, cells, sizes):
+    """A series of a panel, with its stored size where there are several."""
+    sized = any(c.image_size for c in cells) and len(sizes) > 1
+    return f"{series.label} {size}" if sized else series.label

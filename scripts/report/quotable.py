@@ -21,14 +21,14 @@ def words(cells, is_valid, but=""):
     found, runs = _carriers(cells, but)
     if not found:
         return VALID if is_valid else must_not([])
-    named = [_named(name, reasons, runs) for name, reasons in found]
-    if is_valid:
-        return f"{VALID}; other runs must not be quoted: {_listed(named)}"
-    return must_not(named)
+    which = [named(name, len(of), runs, [f.get("reason") for f in of]) for name, of in found]
+    return f"{VALID}; other runs {must_not(which)}" if is_valid else must_not(which)
 
 
-def must_not(named):
-    return "must not be quoted" + (f": {_listed(named)}" if named else "")
+def must_not(flags):
+    """`flags`: in words, as named() has them."""
+    more = [f"{len(flags) - MOST} more flags"] if len(flags) > MOST else []
+    return "must not be quoted" + (f": {', '.join([*flags[:MOST], *more])}" if flags else "")
 
 
 def most_frequent(cells):
@@ -37,34 +37,19 @@ def most_frequent(cells):
     return found[0][1][0] if found else None
 
 
-def named(name, count, runs, values):
-    """ "noisy_neighbour (43 of 50 runs, worst 99 %)"."""
+def named(name, count, runs, reasons):
+    """ "noisy_neighbour (43 of 50 runs, worst 99 %)", by the share that a reason states."""
+    found = (SHARE.search(str(reason)) for reason in reasons)
+    values = [float(match[1]) for match in found if match]
     worst = f", worst {max(values):g} %" if values else ""
     return f"{clean(name, 40)} ({count} of {runs} runs{worst})"
-
-
-def values_of(reasons):
-    """The share in each of them that states one, in percent."""
-    found = (SHARE.search(str(reason)) for reason in reasons)
-    return [float(match[1]) for match in found if match]
-
-
-def _named(name, flags, runs):
-    return named(name, len(flags), runs, values_of(flag.get("reason") for flag in flags))
-
-
-def _listed(words):
-    more = [f"{len(words) - MOST} more flags"] if len(words) > MOST else []
-    return ", ".join([*words[:MOST], *more])
 
 
 def _carriers(cells, but):
     """([(name, one of its flags for each run that carries it), …], the most frequent first, the
     number of runs)."""
-    found, records = (
-        {},
-        [r for c in cells for r in c.runs + c.lost if r["status"] != ledger.NOT_RUN],
-    )
+    records = [r for c in cells for r in c.runs + c.lost if r["status"] != ledger.NOT_RUN]
+    found = {}
     for record in records:
         mine = {
             str(flag.get("name") or "?"): flag

@@ -12,8 +12,8 @@ from .cells import (
     Setting,
     effective_input,
     kind_rank,
-    mean_pixels,
     pixels,
+    sizes_of,
     value_rank,
 )
 from .text import clean
@@ -51,12 +51,13 @@ def group(records, note=lambda text: None, tables=None):
             _divide(cell, of_key, sittings, setting)
         _scale(setting.cells + setting.ceilings)
         _name_variants(setting)
+        sizes = [None, *sizes_of(setting.cells)]
         setting.cells.sort(
             key=lambda c: (
                 c.variant_rank,
                 c.variant,
                 kind_rank(c.data),
-                mean_pixels(c),
+                sizes.index(c.image_size or None),
                 c.gpus,
                 -1 if c.workers is None else c.workers,
             )

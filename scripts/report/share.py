@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from matplotlib.ticker import FuncFormatter, MaxNLocator
-
-from . import choice, figures, findings, forest, panels, style
-from .cells import NEGLIGIBLE, kind_rank, pixels
+from . import choice, findings, forest, marks, panels, style
+from .cells import NEGLIGIBLE, kind_rank, mean_pixels
 from .page import Page
 from .text import gpus as gpu_words
-from .text import percent, spread, tick
+from .text import percent, spread
 
 MOST = 40  # rows
 
@@ -38,16 +36,15 @@ def draw(setting, gpus, context):
     room = max(MOST - len(others), MOST // 2)
     rows = (judged[:room] + others)[:MOST]
     left = len(judged) + len(others) - len(rows)
-    title = findings.headline(figures.Plan("", "share", setting, None, ""), context.claims)
-    page = Page(setting, title, context, None, forest.scale_for(rows))
+    title = findings.title("share", setting, gpus, context.claims)
+    page = Page(setting, title, context, gpus, forest.scale_for(rows))
     page.foot([row.cell for row in rows], _notes(left, context.claims, rows))
     ax = forest.draw(page, rows)
     most = forest.ends(rows)[1]
     ax.set_xlim(0, 1.02 * most if most > 1 else 1)
     ax.axvspan(1 - NEGLIGIBLE, 1, color=style.LIGHT, zorder=1)
     ax.axvline(1, color=style.BLACK, linewidth=style.scaled(0.9), zorder=2)
-    ax.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
-    ax.xaxis.set_major_formatter(FuncFormatter(lambda share, _: tick(round(100 * share, 6))))
+    marks.ticks(ax.xaxis, 100)
     ax.set_xlabel("% of the ceiling")
     return page
 
@@ -55,38 +52,24 @@ def draw(setting, gpus, context):
 def _rows(setting, claims):
     """(rows of the valid places, the largest loss first; those of invalid ones and then of missing
     ones)."""
-    places = panels.places(c for c in setting.cells if c.data != "synthetic")
-    places.sort(key=lambda c: (_mean(c), kind_rank(c.data), pixels(c.image_size), c.gpus))
+    places = panels.places(setting.cells)
     several = len({c.gpus for c in places}) > 1
+    places.sort(key=lambda c: (kind_rank(c.data), mean_pixels(c), c.gpus))
     rows = [_row(c, several, claims) for c in places]
-    known = [row for row in rows if row.found]
-    return (
-        [row for row in known if not row.is_invalid],
-        [row for row in known if row.is_invalid] + [row for row in rows if not row.found],
-    )
-
-
-def _mean(cell):
-    return cell.ratio.mean if cell.ratio else 0.0
+    known = sorted((row for row in rows if row.found), key=lambda row: row.found.mean)
+    invalid = [row for row in known if row.is_invalid]
+    missing = [row for row in rows if not row.found]
+    return [row for row in known if not row.is_invalid], invalid + missing
 
 
 def _row(cell, several, claims):
+    name = _name(cell, several)
     if not cell.rate or not cell.ratio:
-        why = "no ceiling" if cell.rate else cell.state
-        return forest.Row(cell, _name(cell, several), None, why)
+        return forest.Row(cell, name, None, "no ceiling" if cell.rate else cell.state)
     words = spread(cell.ratio)
-    if cell.share_serious:
-        words += " !"
-    elif cell.above_ceiling:
-        words += ", above it"
-    return forest.Row(
-        cell,
-        _name(cell, several),
-        cell.ratio,
-        words,
-        claims.loss(cell).is_shown,
-        cell.share_serious,
-    )
+    words += " !" if cell.share_serious else ", above it" if cell.above_ceiling else ""
+    is_shown = claims.loss(cell).is_shown
+    return forest.Row(cell, name, cell.ratio, words, is_shown, cell.share_serious)
 
 
 def _name(cell, several):

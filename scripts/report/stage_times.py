@@ -1,9 +1,8 @@
-"""Busy time of the workers by stage, per image, and what limits: the numbers and words of the
-figure."""
+"""Busy time of the workers by stage, per image."""
 
 from __future__ import annotations
 
-from . import epoch, ledger, statistics, style
+from . import ledger, statistics, style
 from .text import clean
 
 
@@ -20,29 +19,9 @@ def by_repetition(cell):
     return {n: parts for n, parts in found.items() if _total(parts) > 0}
 
 
-def totals(cell):
-    """{repetition: ms of one worker per image}: all stages, and what it waited for a CPU."""
-    return {n: _total(parts) for n, parts in by_repetition(cell).items()}
-
-
-def mean_parts(cell):
-    """As per_image(), but each repetition counts the same: what load_ms() is the sum of."""
-    each = list(by_repetition(cell).values())
-    return [
-        (
-            name,
-            *(
-                sum(part[which] for parts in each for part in parts if part[0] == name) / len(each)
-                for which in (1, 2)
-            ),
-        )
-        for name in names_of(each)
-    ]
-
-
 def load_ms(cell):
     """Estimate of the ms of one worker per image; None where no stage was timed."""
-    values = list(totals(cell).values())
+    values = [_total(parts) for parts in by_repetition(cell).values()]
     return statistics.estimate(values, cell.pilot) if values else None
 
 
@@ -54,8 +33,8 @@ def _parts(records):
     totals, cpu_wait = {}, 0.0
     for record in records:
         cpu_wait += ledger.number(record.get("cpu_wait_s")) or 0.0
-        for stage in _stages(record):
-            if isinstance(stage, dict) and ledger.positive(stage.get("items")):
+        for stage in ledger.stages(record):
+            if ledger.positive(stage.get("items")):
                 total = totals.setdefault(clean(stage.get("name") or "?", 30), [0.0, 0.0, 0])
                 total[0] += ledger.number(stage.get("wall_s")) or 0.0
                 total[1] += ledger.number(stage.get("cpu_s")) or 0.0
@@ -71,11 +50,6 @@ def _parts(records):
     return found + ([(style.CPU_WAIT, waits_ms, 0.0)] if waits_ms > 0 else [])
 
 
-def _stages(record):
-    found = record.get("stages")
-    return found if isinstance(found, list) else []
-
-
 def budget(cell):
     """ms that the workers of one GPU may spend on an image before the device has to wait."""
     if not cell.ceiling:
@@ -83,44 +57,11 @@ def budget(cell):
     return 1e3 * cell.gpus / cell.ceiling.rate.mean * max(cell.workers or 0, 1)
 
 
-def limit(cell, claim):
-    """What limits, in words, where a loss is shown at all: longer steps where they are most of it,
-    else what the verdict of the latest record names."""
-    if not claim.is_shown:
-        return claim.words()
-    resource, stage, share = cell.limiting()
-    part = f"{clean(stage, 20)} {100 * share:.0f} %" if share else clean(stage, 20)
-    if not resource:
-        return ""
-    waiting = epoch.hours_waiting(cell)
-    if waiting is not None and waiting < epoch.hours_lost(cell).mean / 2:
-        return "longer steps than at the ceiling"
-    if resource == "device":
-        return "uneven service, or a copy that nothing hides"
-    if resource == "cpu":
-        return f"all CPUs busy: {part}"
-    if cell.workers == 0:
-        return f"no overlap: {part}"
-    return f"{clean(resource, 20)} limits: {part}"
-
-
 def names_of(all_times):
     """The stages that were timed, the known ones in their order first."""
     known = list(style.STAGES)
     found = {name for times in all_times for name, _, _ in times}
     return [n for n in known if n in found] + sorted(found - set(known))
-
-
-def colours_of(names):
-    spare = [n for n in names if n not in style.STAGES]
-    return {
-        n: (
-            style.STAGES[n][0]
-            if n in style.STAGES
-            else style.SPARE[spare.index(n) % len(style.SPARE)]
-        )
-        for n in names
-    }
 
 
 def largest_share(cell):

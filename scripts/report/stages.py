@@ -1,13 +1,32 @@
-"""Where a worker's time goes, stage by stage, against what the device leaves for an image."""
+"""Where a worker's time goes, stage by stage, against what the device leaves for an image:
+horizontal bars in a group for each stored size, which leave space for words."""
 
 from __future__ import annotations
 
-from matplotlib.patches import Patch
+from dataclasses import dataclass
 
-from . import figures, findings, marks, panels, rows, style
-from .page import Page
-from .stage_times import budget, colours_of, largest_share, limit, names_of, per_image
-from .text import amount, clean, percent, plain, spread
+from matplotlib.patches import Patch
+from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
+
+from . import figures, findings, limiting, marks, panels, style
+from .cells import sizes_of
+from .page import LEFT, Page
+from .stage_times import budget, largest_share, names_of, per_image
+from .text import amount, clean, percent, plain, spread, tick, workers
+
+ROWS = 16  # on a sheet; more make it larger
+HATCH = "////"
+
+
+@dataclass
+class Row:
+    """A bar to come."""
+
+    cell: object
+    label: str
+    times: list  # of stage_times.per_image()
+    y: float = 0.0
+    thick: float = 0.72  # of the distance between two rows
 
 
 def claim(plan, claims):
@@ -26,103 +45,157 @@ def _largest(cells, claims):
 
 
 def draw(setting, gpus, context):
-    groups = [
-        (heading, [r for r in group if r.cell.data != "synthetic"])
-        for heading, group in rows.plan(setting, gpus)
-    ]
-    groups = [(heading, group) for heading, group in groups if group]
-    all_rows = [row for _, group in groups for row in group]
-    times = {id(r): per_image(r.cell) for r in all_rows}
-    if not any(times.values()) or not panels.any_valid([r.cell for r in all_rows]):
+    groups = _groups(setting, gpus)
+    rows = [row for _, group in groups for row in group]
+    if not any(r.times for r in rows) or not panels.any_valid(r.cell for r in rows):
         return None
-    page = Page(setting, figures.NAMED["stages"].title, context, gpus, rows.scale_for(groups))
-    names = names_of(times.values())
-    colours = colours_of(names)
-    page.legend(
-        [Patch(facecolor=colours[n], edgecolor=style.EDGE) for n in names]
-        + [
-            Patch(facecolor="white", edgecolor=style.EDGE, hatch="////"),
-            Patch(facecolor="black", edgecolor="black"),
-        ],
-        [plain(n, 30) for n in names] + ["waiting (wall − CPU)", "device's time × workers"],
-    )
-    page.foot([r.cell for r in all_rows], [_caption(all_rows, times, context.claims)])
-    ax = rows.lay_out(page, groups, over=0.10)
-    rows.fill(
-        page,
-        ax,
-        all_rows,
-        lambda row: _bar(
-            ax,
-            row,
-            times[id(row)],
-            colours,
-            "" if page.narrow else limit(row.cell, context.claims.loss(row.cell)),
-        ),
-        "ms of one worker per image",
-        5 if page.narrow else 8,
-    )
+    scale = max(1.0, sum(len(group) + 0.8 for _, group in groups) / ROWS)
+    page = Page(setting, figures.NAMED["stages"].title, context, gpus, scale)
+    names = names_of(r.times for r in rows)
+    spare = [n for n in names if n not in style.STAGES]
+    colours = {n: style.SPARE[i % len(style.SPARE)] for i, n in enumerate(spare)}
+    colours |= {n: style.STAGES[n][0] for n in names if n in style.STAGES}
+    handles = [(Patch(facecolor=colours[n], edgecolor=style.EDGE), plain(n, 30)) for n in names]
+    waits = Patch(facecolor="white", edgecolor=style.EDGE, hatch=HATCH)
+    handles += [(waits, "waiting (wall − CPU)"), (Patch(color="black"), "device's time × workers")]
+    page.legend(*zip(*handles))
+    page.foot([r.cell for r in rows], [_caption(rows, context.claims)])
+    ax = _lay_out(page, groups)
+    notes = []
+    for row in rows:
+        if row.cell.rate:
+            notes.append(_bar(ax, row, colours, _end(row, page.narrow, context.claims)))
+        else:
+            _missing(ax, row)
+    _axis(page, ax, notes)
     return page
 
 
-def _bar(ax, row, times, colours, verdict):
+def _groups(setting, gpus):
+    """[(heading, Rows), …]: what has no stored size first, then a group for each stored size; a
+    series stands with the workers chosen."""
+    cells, groups = panels.at_gpus(setting, gpus), []
+    for size in [None, *sizes_of(cells)]:
+        rows = []
+        for s in style.series_of(cells):
+            same = [c for c in panels.of_series(cells, s) if c.image_size == size]
+            if best := panels.best(same):
+                rows.append(Row(best, _label(s, best), per_image(best)))
+        if rows:
+            groups.append((panels.panel_title(size, setting), rows))
+    return groups
+
+
+def _label(series, cell):
+    chosen = f" ({cell.how.split()[1]})" if cell.how else ""  # "the fewest of …"
+    return series.label + ("" if cell.workers is None else ", " + workers(cell.workers)) + chosen
+
+
+def _lay_out(page, groups):
+    """An axes with a place for every row, labels at the left and headings above their groups."""
+    y = 0.0
+    for _, group in groups:
+        y -= 0.85
+        for row in group:
+            row.y, y = y, y - 1.0
+    rows = [row for _, group in groups for row in group]
+    longest = max(len(row.label) for row in rows)
+    size = style.pt(10.5 if longest <= 30 else style.SMALL)
+    inches = longest * 0.092 * size / 10.5
+    inches = max(inches, max(len(heading) for heading, _ in groups) * 0.094 * page.factor)
+    start = 0.02 if page.bare else LEFT
+    left = start + 0.01 + min(inches / page.width, 0.46 if page.narrow else 0.42)
+    (ax,) = page.panels(1, left=left, right=0.955, over=0.10, tall=-0.17 * y)
+    ax.set_yticks([row.y for row in rows], [row.label for row in rows], fontsize=size)
+    ax.tick_params(axis="y", length=0)
+    ax.grid(False, axis="y")
+    ax.set_ylim(y + 0.35, 0.0)
+    inches = ax.get_window_extent().height / page.figure.dpi / -(y + 0.35)
+    for row in rows:  # few rows are no reason for fat bars
+        row.thick = min(0.72, 0.42 / inches)
+    for heading, group in groups:
+        # Headings begin where the labels do, not where the bars do.
+        above = min(0.80, 0.5 * group[0].thick + 0.25 * page.factor / inches)
+        how = dict(xycoords=("figure fraction", "data"), va="center", weight="bold")
+        marks.say(ax, plain(heading), (start, group[0].y + above), (0, 0), 10.5, **how)
+    return ax
+
+
+def _bar(ax, row, colours, words):
+    """Gives the words at its end."""
     x = 0.0
-    for name, wall, cpu in times:
-        for width, hatch, tone in ((cpu, None, 0.0), (wall - cpu, "////", 0.62)):
-            bars = ax.barh(
-                row.y,
-                width,
-                left=x,
-                height=0.92 * row.thick,
-                zorder=3,
-                hatch=hatch,
-                linewidth=style.scaled(0.6),
-                facecolor=style.lighter(colours[name], tone),
-                edgecolor=style.EDGE,
-            )
-            marks.link(bars, row.cell)
+    for name, wall, cpu in row.times:
+        for width, hatch, tone in ((cpu, None, 0.0), (wall - cpu, HATCH, 0.62)):
+            look = dict(facecolor=style.lighter(colours[name], tone), edgecolor=style.EDGE)
+            look |= dict(hatch=hatch, linewidth=style.scaled(0.6), zorder=3)
+            marks.link(ax.barh(row.y, width, 0.92 * row.thick, x, **look), row.cell)
             x += width
-    leaves = budget(row.cell)
-    if leaves:
+    if leaves := budget(row.cell):
         ends = [row.y - 0.64 * row.thick, row.y + 0.64 * row.thick]
-        ax.plot(
-            [leaves] * 2,
-            ends,
-            color="black",
-            linewidth=style.scaled(3.2),
-            solid_capstyle="butt",
-            zorder=5,
-        )
-    words = times_words(x, leaves)
-    words += (f", {verdict}" if verdict else "") + (" !" if row.cell.share_serious else "")
-    return rows.note(ax, row, max(x, leaves or 0), words)
+        look = dict(color="black", solid_capstyle="butt", zorder=5)
+        ax.plot([leaves] * 2, ends, linewidth=style.scaled(3.2), **look)
+    size = 10 if len(words) < 60 else style.SMALL
+    box = dict(facecolor="white", edgecolor="none", pad=2.0)
+    at = (max(x, leaves or 0), row.y)
+    return marks.say(ax, plain(words), at, (7, 0), size, va="center", bbox=box)
 
 
-def times_words(takes, leaves):
+def _end(row, is_narrow, claims):
     """What stands at the end of a bar, or at the mark where that is further right: so it must not
     read as the value of that place."""
-    return f"takes {amount(takes)} of {amount(leaves)} ms" if leaves else f"{amount(takes)} ms"
+    takes, leaves = sum(wall for _, wall, _ in row.times), budget(row.cell)
+    words = f"takes {amount(takes)} of {amount(leaves)} ms" if leaves else f"{amount(takes)} ms"
+    loss = claims.loss(row.cell)
+    why = limiting.of_cell(row.cell).partition(", ")[0] if loss.is_shown else loss.words()
+    words += f", {why}" if why and not is_narrow else ""
+    return words + (" !" if row.cell.share_serious else "")
 
 
-def _caption(all_rows, times, claims):
+def _missing(ax, row):
+    """In place of a bar: that there is none, and why. Never a bar of zero."""
+    how = dict(xycoords=("axes fraction", "data"), va="center", color=style.EDGE, weight="bold")
+    marks.say(ax, f"× {row.cell.state}", (0, row.y), (5, 0), **how)
+
+
+def _axis(page, ax, notes):
+    """Limits that let every note end within the axes: its place moves with the limit, the words
+    keep their width. Ticks as far as there is something to read: right of it are words alone."""
+    width, high = ax.get_window_extent().width, 1e-9
+    renderer = page.figure.canvas.get_renderer()
+    for words in notes:
+        share = (words.get_window_extent(renderer).width + page.figure.dpi / 6) / width
+        high = max(high, words.xy[0] / max(1 - share, 0.15))
+    ax.set_xlim(0, high)
+    ax.set_xlabel("ms of one worker per image")
+    end = max((words.xy[0] for words in notes), default=0.0)
+    ax.xaxis.set_major_locator(FixedLocator(ticks_up_to(end, high, 5 if page.narrow else 8)))
+    ax.xaxis.set_major_formatter(FuncFormatter(tick))
+    ax.spines["bottom"].set_bounds(0, end or high)
+
+
+def ticks_up_to(end, limit, most):
+    """The ticks of an axis from 0 to `limit`, on which nothing lies beyond `end`; `most` of them
+    would fill it."""
+    count = max(2, round(most * end / limit))
+    return [x for x in MaxNLocator(count).tick_values(0, end) if 0 <= x <= end] if end else [0.0]
+
+
+def _caption(rows, claims):
     """Of the rows that are shown to lose, the one that falls shortest, in a sentence."""
     head = (
         "The mark: the device's time per image at the ceiling × workers. A bar right of it cannot"
         " keep the device busy. "
     )
     short = [
-        (sum(w for _, w, _ in times[id(r)]) / budget(r.cell), r)
-        for r in all_rows
-        if times[id(r)] and budget(r.cell) and claims.loss(r.cell).is_shown
+        (sum(wall for _, wall, _ in r.times) / budget(r.cell), r)
+        for r in rows
+        if r.times and budget(r.cell) and claims.loss(r.cell).is_shown
     ]
     if not short:
         return head + "None of the rows is shown to lose."
     factor, row = max(short, key=lambda pair: pair[0])
     where = row.label + (f" at {row.cell.image_size}" if row.cell.image_size else "")
-    verdict = limit(row.cell, claims.loss(row.cell))
+    why = limiting.of_cell(row.cell)
     words = f"{factor:.1f} times" if factor > 1 else percent(factor)
-    return (
-        head
-        + f"Of those shown to lose, furthest: {where}, {words} of what the device leaves"
-        + (f" ({verdict})." if verdict else ".")
-    )
+    words = f"Of those shown to lose, furthest: {where}, {words} of what the device leaves"
+    return head + words + (f" ({why})." if why else ".")

@@ -3,22 +3,7 @@ bytes per second."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from . import ledger
-
-
-@dataclass(frozen=True)
-class Bandwidth:
-    """Bytes per second of a cell; None where nobody counted."""
-
-    read: float | None
-    storage: float | None
-    needed: float | None
-
-
-def bandwidth(cell):
-    return Bandwidth(files_rate(cell), storage_rate(cell), needed_rate(cell))
 
 
 def takes_from_files(cell):
@@ -30,13 +15,6 @@ def takes_from_files(cell):
 def files_rate(cell):
     """Bytes/s that the stage `read` took from files, the page cache's included."""
     return _per_second(cell, _file_bytes)
-
-
-def run_rate(cell, record):
-    """Bytes/s that the stage `read` took from files in one run."""
-    read, seconds = _file_bytes(record), record.get("window_s")
-    known = takes_from_files(cell) and read is not None and ledger.positive(seconds)
-    return read / seconds if known else None
 
 
 def storage_rate(cell):
@@ -75,12 +53,8 @@ def _per_second(cell, count):
 
 
 def _file_bytes(record):
-    stages = record.get("stages") if isinstance(record.get("stages"), list) else []
-    found = [
-        ledger.number(s.get("bytes"))
-        for s in stages
-        if isinstance(s, dict) and s.get("name") == "read"
-    ]
+    stages = (stage for stage in ledger.stages(record) if stage.get("name") == "read")
+    found = [ledger.number(stage.get("bytes")) for stage in stages]
     return None if not found or None in found else sum(found)
 
 

@@ -175,17 +175,17 @@ def series_of(cells):
     count, series = {}, []
     for *_, variant, data in found:
         nth = count[data] = count.get(data, -1) + 1
-        base = KINDS.get(data, OTHER)
-        line = VARIANT_LINES[nth % len(VARIANT_LINES)] or base.line
-        look = Look(
-            lighter(base.colour, VARIANT_TONES[nth % len(VARIANT_TONES)]),
-            base.marker,
-            line,
-            base.hatch,
-        )
         label = data + (f" ({variant})" if variant else "")
+        look = variant_of(KINDS.get(data, OTHER), nth)
         series.append(Series(data, variant, legend_label(label), look))
     return series
+
+
+def variant_of(base, nth):
+    """The look of the nth that shares colour and marker with others, from 0 on."""
+    line = VARIANT_LINES[nth % len(VARIANT_LINES)] or base.line
+    tone = VARIANT_TONES[nth % len(VARIANT_TONES)]
+    return Look(lighter(base.colour, tone), base.marker, line, base.hatch)
 
 
 def legend_label(text):
@@ -201,12 +201,6 @@ def lighter(colour, share):
     aim = 255 if share > 0 else 0
     parts = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
     return "#" + "".join(f"{round(p + (aim - p) * abs(share)):02x}" for p in parts)
-
-
-def dense(points):
-    """Whether so many points in a panel are better drawn as pixels within a PDF or SVG: it loads at
-    once."""
-    return points > 500
 
 
 def marker(look, serious=False, **more):
@@ -227,14 +221,4 @@ def marker(look, serious=False, **more):
             markerfacecolor="none" if serious else look.colour,
         ),
         **more,
-    )
-
-
-def bar(look, serious=False):
-    """Keyword arguments of a bar: hollow where the cell carries a serious flag."""
-    return dict(
-        facecolor="white" if serious else lighter(look.colour, 0.15),
-        edgecolor=look.colour if serious else EDGE,
-        linewidth=scaled(1.8 if serious else 0.8),
-        hatch=look.hatch,
     )

@@ -292,7 +292,7 @@ def chosen_rows(setting, all_claims):
     """Under CHOSEN_HEAD: what stands for each kind of data, stored size and GPU count where there
     are several worker counts."""
     rows = []
-    for c in panels.places(c for c in setting.cells if c.data != "synthetic"):
+    for c in panels.places(setting.cells):
         if c.how:
             data = clean(c.data, 20) + (f" ({c.variant})" if c.variant else "")
             rows.append(
@@ -327,12 +327,7 @@ CHOSEN_COLUMNS = [
 
 def write_chosen_csv(settings):
     """workers.csv: the same with every axis and number, a line for each."""
-    chosen = [
-        c
-        for s in settings
-        for c in panels.places(c for c in s.cells if c.data != "synthetic")
-        if c.rate and c.how
-    ]
+    chosen = [c for s in settings for c in panels.places(s.cells) if c.rate and c.how]
     axes = list(dict.fromkeys(axis for cell in chosen for axis in cell.axes if axis != "workers"))
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")

@@ -200,14 +200,17 @@ def stored_at(size):
     return f"stored at {clean(size)}" + (" sizes" if size == "mixed" else "")
 
 
+def counted(count, noun):
+    """ "1 round", "2 rounds"."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
 def workers(count):
-    if count is None:
-        return "no workers"
-    return "1 worker" if count == 1 else f"{count} workers"
+    return "no workers" if count is None else counted(count, "worker")
 
 
 def gpus(count):
-    return "1 GPU" if count == 1 else f"{count} GPUs"
+    return counted(count, "GPU")
 
 
 def listing(values):

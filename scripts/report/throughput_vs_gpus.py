@@ -1,4 +1,5 @@
-"""Throughput against GPUs: what each kind of data makes of more devices, beside the ceiling."""
+"""Throughput against GPUs: what each kind of data makes of more devices, beside the ceiling. One
+panel a stored size, each series at the workers chosen."""
 
 from __future__ import annotations
 
@@ -7,8 +8,12 @@ import math
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, NullLocator
 
-from . import figures, findings, marks, over_gpus, panels, settings, style
-from .text import spread, tick
+from . import figures, findings, marks, panels, settings, style
+from .heading import devices
+from .page import Page, at_bottom
+from .text import plain, spread, tick
+
+CEILING = style.Look(style.BLACK, "_", style.KINDS["synthetic"].line)
 
 
 def claim(plan, claims):
@@ -24,98 +29,89 @@ def _scales(setting, cells, claims):
     cell, claim, _, known = findings.worst(cells, claims.scaling)
     if not cell:
         return findings.none(known, "loss of scaling")
-    noun = "replica" if setting.kind == "cpu" else "GPU"
-    devices = f"{cell.gpus} {noun}" + ("" if cell.gpus == 1 else "s")
-    return f"{findings.short_name(cell)} keeps {spread(claim.share)} of linear scaling at {devices}"
+    keeps = f"{panels.kind(cell)} keeps {spread(claim.share)} of linear scaling"
+    return f"{keeps} at {devices(cell.gpus, setting)}"
 
 
 def draw(setting, gpus, context):
-    linear = Line2D([], [], color=style.GREY, linestyle=":", linewidth=1.2), "linear from the first"
-    title = figures.NAMED["throughput_vs_gpus"].title
-    over = over_gpus.lay_out(setting, context, title, [linear], _scaling)
-    if over is None:
+    cells = [c for c in setting.cells if c.data != "synthetic"]
+    counts = sorted({c.gpus for c in cells if c.rate})
+    if len(counts) < 2 or not panels.any_valid(cells):
         return None
-    log = over.counts[-1] > 8 * over.counts[0]  # on either pair of axes linear is straight
-    axes = over.page.panels(len(over.sizes))
-    for ax, size in zip(axes, over.sizes):
-        for cells, look in over.rows(size):
-            _line(ax, cells, look)
-        _ceiling(
-            ax,
-            [c for cells, _ in over.rows(size) for c in cells],
-            setting,
-            over.counts,
-            over.ceiling_look,
+    sizes, series = panels.image_sizes(cells), style.series_of(cells)
+    title = figures.NAMED["throughput_vs_gpus"].title
+    page = Page(setting, title, context, None, 1.0 if len(sizes) <= 3 else 1.3)
+    ceiling = Line2D([], [], color=CEILING.colour, linestyle=CEILING.line, marker="_")
+    linear = Line2D([], [], color=style.GREY, linestyle=":", linewidth=1.2)
+    more = (ceiling, "ceiling (synthetic)"), (linear, "linear from the first")
+    page.legend(*zip(*marks.samples(series), *more))
+    chosen = {
+        (size, s): panels.best_by_count(panels.of_series(panels.in_panel(cells, size), s))
+        for size in sizes
+        for s in series
+    }
+    drawn = list({id(c): c for row in chosen.values() for c in row}.values())
+    page.foot(drawn, [panels.workers_used(chosen, sizes), *_scaling(chosen, sizes)])
+    log = counts[-1] > 8 * counts[0]  # on either pair of axes linear is straight
+    axes = page.panels(len(sizes))
+    for i, (ax, size) in enumerate(zip(axes, sizes)):
+        here = [(chosen[size, s], s.look) for s in series]
+        for row, look in here:
+            _line(ax, [(c.gpus, c) for c in row], look)
+        tops = (
+            _top([c for row, _ in here for c in row if c.gpus == n], setting, n) for n in counts
         )
-        _frame(ax, over.counts, log)
-    for i, (ax, size) in enumerate(zip(axes, over.sizes)):
-        over_gpus.label(ax, axes, i, size, setting)
-        ax.set_ylim(min(a.get_ylim()[0] for a in axes), max(a.get_ylim()[1] for a in axes))
-    over.page.sides("images per second" + (", log scale" if log else ""))
-    return over.page
+        _line(ax, [(n, top) for n, top in zip(counts, tops) if top], CEILING)
+        _frame(ax, counts, log)
+        ax.set_title(plain(panels.panel_title(size, setting)), loc="left")
+        if at_bottom(axes, i):
+            ax.set_xlabel("replicas" if setting.kind == "cpu" else "GPUs")
+        if not ax.get_subplotspec().is_first_col():
+            ax.tick_params(labelleft=False)
+    limits = [ax.get_ylim() for ax in axes]
+    for ax in axes:
+        ax.set_ylim(min(low for low, _ in limits), max(high for _, high in limits))
+    page.sides("images per second" + (", log scale" if log else ""))
+    return page
 
 
-def _scaling(over):
+def _top(cells, setting, gpus):
+    """The ceiling at that number of GPUs: of the cells drawn, or else any."""
+    tops = [c.ceiling for c in cells if c.ceiling]
+    tops += [c for c in setting.ceilings if c.gpus == gpus and c.rate]
+    return tops[0] if tops else None
+
+
+def _scaling(chosen, sizes):
     """A note: the share of linear scaling that each series keeps at its most GPUs."""
     words = {}
-    for (size, series), row in over.chosen.items():
+    for (size, series), row in chosen.items():
         done = [c for c in row if c.rate]
         kept = settings.scaling(done[-1], done[0]) if len(done) > 1 else None
         if kept:
-            name = over_gpus.row_name(size, series, row, over.sizes)
+            name = panels.row_name(size, series, row, sizes)
             mark = " !" if done[-1].serious or done[0].serious else ""
             words[name] = f"{name} {spread(kept)} at {done[-1].gpus}{mark}"
     return [f"Of linear scaling from the fewest: {'; '.join(words.values())}."] if words else []
 
 
-def _line(ax, cells, look):
-    done = [c for c in cells if c.rate]
-    ax.plot(
-        [c.gpus for c in cells],
-        [c.rate.mean if c.rate else math.nan for c in cells],
-        linestyle=look.line,
-        color=style.marker(look)["color"],
-        zorder=3,
-    )
-    marks.points(ax, [(c.gpus, c, c.rate, c.serious) for c in done], look)
-    for cell in (c for c in cells if not c.rate):
-        marks.missing(ax, cell.gpus, style.marker(look)["color"])
+def _line(ax, row, look):
+    """The cells at their numbers of GPUs, and from the first of them on what every further GPU
+    would add if it cost nothing."""
+    colour, done = style.marker(look)["color"], [(n, c) for n, c in row if c.rate]
+    straight = style.GREY if look is CEILING else colour
+    rates = [c.rate.mean if c.rate else math.nan for _, c in row]
+    how = dict(linestyle=look.line, color=colour, zorder=3)
+    how |= dict(linewidth=style.scaled(1.6), zorder=3.5) if look is CEILING else {}
+    ax.plot([n for n, _ in row], rates, **how)
+    marks.points(ax, [(n, c, c.rate, c.serious) for n, c in done], look)
+    for n in (n for n, c in row if not c.rate):
+        marks.missing(ax, n, colour)
     if done:
-        _linear(ax, done, style.marker(look)["color"])
-
-
-def _linear(ax, done, colour):
-    """From the first point on: what every further GPU would add if it cost nothing."""
-    start, last = done[0], done[-1].gpus
-    grid = [start.gpus * (last / start.gpus) ** (i / 40) for i in range(41)]
-    ax.plot(
-        grid,
-        [start.rate.mean * g / start.gpus for g in grid],
-        ":",
-        color=colour,
-        linewidth=1.2,
-        zorder=2,
-    )
-
-
-def _ceiling(ax, cells, setting, counts, look):
-    found = {}
-    for n in counts:
-        there = panels.ceilings_for([c for c in cells if c.gpus == n], setting, n)
-        if there:
-            found[n] = there[0]
-    if not found:
-        return
-    ax.plot(
-        list(found),
-        [c.rate.mean for c in found.values()],
-        linestyle=look.line,
-        color="black",
-        linewidth=style.scaled(1.6),
-        zorder=3.5,
-    )
-    marks.points(ax, [(n, c, c.rate, c.serious) for n, c in found.items()], look)
-    _linear(ax, list(found.values()), style.GREY)
+        (first, start), (last, _) = done[0], done[-1]
+        grid = [first * (last / first) ** (i / 40) for i in range(41)]
+        linear = [start.rate.mean * g / first for g in grid]
+        ax.plot(grid, linear, ":", color=straight, linewidth=1.2, zorder=2)
 
 
 def _frame(ax, counts, log):
@@ -123,13 +119,10 @@ def _frame(ax, counts, log):
         ax.set_xscale("log", base=2)
         ax.set_yscale("log")
         ax.set_xlim(counts[0] / 1.18, counts[-1] * 1.18)
+        marks.log_ticks(ax.yaxis, *ax.get_ylim())
     else:
         ax.set_xlim(0, counts[-1] + 0.07 * counts[-1])
         ax.set_ylim(0, None)
-    ax.xaxis.set_minor_locator(NullLocator())
-    ax.set_xticks(counts)
-    ax.set_xticklabels([str(n) for n in counts])
-    if log:
-        marks.log_ticks(ax.yaxis, *ax.get_ylim())
-    else:
         ax.yaxis.set_major_formatter(FuncFormatter(tick))
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.set_xticks(counts, [str(n) for n in counts])

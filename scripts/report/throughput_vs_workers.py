@@ -1,18 +1,19 @@
 """Throughput against loader workers, or the axis that was varied instead: a panel per stored size,
-a line per kind of data."""
+a line per kind of data, and the workers from which on more gain next to nothing."""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, NullLocator
 
-from . import figures, findings, marks, panels, style
+from . import figures, findings, knee, marks, panels, style
 from .cells import DRIFTED
 from .page import Page, at_bottom
 from .text import plain, plus_minus, tick
-from .varied import Scale, over
+from .varied import WORKERS, Scale, over
 
 
 def claim(plan, claims):
@@ -23,35 +24,40 @@ def draw(setting, gpus, context):
     axis, cells = over(panels.at_gpus(setting, gpus))
     if not panels.any_valid(cells):
         return None
-    scale = Scale(axis, cells)
+    scale, log = Scale(axis, cells), _wants_log(cells)
     sizes, series = panels.image_sizes(cells), style.series_of(cells)
     page = Page(setting, _title(axis), context, gpus, _size(len(sizes)))
-    handles = [Line2D([], [], linestyle=s.look.line, **style.marker(s.look)) for s in series]
-    page.legend(
-        handles + [Line2D([], [], color="black", linestyle=style.KINDS["synthetic"].line)],
-        [s.label for s in series] + ["ceiling (synthetic)"],
-    )
-    page.foot(cells, panels.shares_the_cpu(cells))
-    log = _wants_log(cells)
+    ceiling = Line2D([], [], color="black", linestyle=style.KINDS["synthetic"].line)
+    page.legend(*zip(*marks.samples(series), (ceiling, "ceiling (synthetic)")))
+    lines = {
+        (size, s): panels.of_series(panels.in_panel(cells, size), s)
+        for size in sizes
+        for s in series
+    }
+    knees = {key: knee.of(line) for key, line in lines.items() if axis == WORKERS}
+    knees = {key: found for key, found in knees.items() if found}
+    page.foot(cells, panels.shares_the_cpu(cells) + _knees(knees, lines))
     shared = len({id(c.ceiling) for c in cells if c.ceiling}) <= 1
     axes = page.panels(len(sizes), right_axis=True, wide=0.42 if shared else 1.15)
     for ax, size in zip(axes, sizes):
-        _panel(ax, panels.in_panel(cells, size), series, scale, log)
+        _panel(ax, panels.in_panel(cells, size), scale, log)
+        for nth, s in enumerate(series):
+            _line(ax, sorted(lines[size, s], key=scale.place), s.look, scale)
+            if found := knees.get((size, s)):
+                _knee(ax, found, s.look, scale, nth)
         ax.set_title(plain(panels.panel_title(size, setting)), loc="left")
     if shared:
-        low = min(ax.get_ylim()[0] for ax in axes)
-        high = max(ax.get_ylim()[1] for ax in axes)
+        limits = [ax.get_ylim() for ax in axes]
         for ax in axes:
-            ax.set_ylim(low, high)
-    first_column = {id(ax) for ax in axes if ax.get_subplotspec().is_first_col()}
-    for i, ax in enumerate(axes):
-        last = ax.get_subplotspec().is_last_col() or i == len(axes) - 1
-        if shared and id(ax) not in first_column:
+            ax.set_ylim(min(low for low, _ in limits), max(high for _, high in limits))
+    for i, (ax, size) in enumerate(zip(axes, sizes)):
+        spec = ax.get_subplotspec()
+        if shared and not spec.is_first_col():
             ax.tick_params(labelleft=False)
-        if last or not shared:
-            _share_axis(ax, panels.in_panel(cells, sizes[i]), log)
+        if not shared or spec.is_last_col() or i == len(axes) - 1:
+            _share_axis(ax, panels.in_panel(cells, size), log)
         if at_bottom(axes, i):
-            per_gpu = axis == "workers" and setting.kind != "cpu"
+            per_gpu = axis == WORKERS and setting.kind != "cpu"
             ax.set_xlabel("workers per GPU" if per_gpu else plain(axis, 40))
     page.sides(
         "images per second" + (", log scale" if log else ""),
@@ -62,7 +68,7 @@ def draw(setting, gpus, context):
 
 def _title(axis):
     usual = figures.NAMED["throughput_vs_workers"].title
-    return usual if axis == "workers" else f"Throughput against {axis}"
+    return usual if axis == WORKERS else f"Throughput against {axis}"
 
 
 def _size(count):
@@ -76,10 +82,7 @@ def _wants_log(cells):
     return top > 12 * sorted(rates)[len(rates) // 2]
 
 
-def _panel(ax, cells, series, scale, log):
-    for s in series:
-        mine = sorted(panels.of_series(cells, s), key=scale.place)
-        _line(ax, mine, s.look, scale)
+def _panel(ax, cells, scale, log):
     values = [c.rate.mean + c.rate.error_bar[1] for c in cells if c.rate]
     ceiling = next((c.ceiling for c in cells if c.ceiling), None)
     top = max(values + ([ceiling.rate.mean] if ceiling else []), default=1)
@@ -93,64 +96,56 @@ def _panel(ax, cells, series, scale, log):
         ax.yaxis.set_major_formatter(FuncFormatter(tick))
     if ceiling:
         _ceiling(ax, ceiling)
-    _missing(ax, cells, scale)
+    taken = Counter()
+    for cell in (c for c in cells if not c.rate):
+        place = scale.place(cell)
+        look = style.KINDS.get(cell.data, style.OTHER)
+        marks.missing(ax, place, style.marker(look)["color"], taken[place])
+        taken[place] += 1
     _ticks(ax, scale)
 
 
 def _line(ax, cells, look, scale):
     done = [(scale.place(c), c) for c in cells]
-    apart = [scale.stands_apart(c) for c in cells]
-    for part in ([p for p, a in zip(done, apart) if not a], [p for p, a in zip(done, apart) if a]):
+    for apart in (False, True):
+        part = [(x, c) for x, c in done if scale.stands_apart(c) == apart]
         # A missing cell breaks the line instead of being bridged.
-        ax.plot(
-            [x for x, _ in part],
-            [c.rate.mean if c.rate else math.nan for _, c in part],
-            linestyle=look.line,
-            color=style.marker(look)["color"],
-            zorder=3,
-        )
+        rates = [c.rate.mean if c.rate else math.nan for _, c in part]
+        how = dict(linestyle=look.line, color=style.marker(look)["color"], zorder=3)
+        ax.plot([x for x, _ in part], rates, **how)
     marks.points(ax, [(x, c, c.rate, c.serious) for x, c in done if c.rate], look)
 
 
+def _knee(ax, found, look, scale, nth):
+    """At the foot of the panel: a bar over the interval, a mark at the count itself. Nothing where
+    the rate may still rise."""
+    if not found.is_reached:
+        return
+    places = [scale.places[scale.values.index(n)] for n in (found.low, found.high, found.workers)]
+    how = dict(color=style.marker(look)["color"], transform=ax.get_xaxis_transform(), zorder=2.5)
+    y = 0.03 + 0.035 * nth
+    ax.plot(places[:2], [y, y], linewidth=style.scaled(2.5), solid_capstyle="butt", **how)
+    ax.plot(places[2:], [y], linestyle="none", marker="d", markersize=style.scaled(7), **how)
+
+
+def _knees(knees, lines):
+    """A note: from how many workers on more of them gain nothing that matters."""
+    words = {f"{panels.kind(lines[key][0])}, {found.words}": None for key, found in knees.items()}
+    if not words:
+        return []
+    drawn = any(found.is_reached for found in knees.values())
+    where = " (mark at the foot of a panel; bar: 95 %)" if drawn else ""
+    return [f"Knee{where}: more workers gain less than 1 %. {'; '.join(words)}."]
+
+
 def _ceiling(ax, ceiling):
-    line = ax.axhline(
-        ceiling.rate.mean,
-        color="black",
-        linestyle=style.KINDS["synthetic"].line,
-        linewidth=style.scaled(1.6),
-        zorder=2,
-    )
-    marks.link([line], ceiling)
+    how = dict(linestyle=style.KINDS["synthetic"].line, linewidth=style.scaled(1.6), zorder=2)
+    marks.link([ax.axhline(ceiling.rate.mean, color="black", **how)], ceiling)
     mark = " !" if ceiling.serious else f" ({DRIFTED})" if ceiling.drifted else ""
     # In the strip that the limits leave free above every point and its error bar.
-    ax.annotate(
-        f"ceiling {plus_minus(ceiling.rate)}{mark}",
-        (0.012, 0.985),
-        va="top",
-        xycoords="axes fraction",
-        fontsize=style.pt(style.SMALL),
-        zorder=6,
-        bbox=dict(facecolor="white", edgecolor="none", pad=1.0),
-    )
-
-
-def _missing(ax, cells, scale):
-    """A cross on the axis in the colour of the series; several at one place stand side by side."""
-    taken = {}
-    for cell in (c for c in cells if not c.rate):
-        nth = taken[scale.place(cell)] = taken.get(scale.place(cell), -1) + 1
-        look = style.KINDS.get(cell.data, style.OTHER)
-        ax.annotate(
-            "×",
-            (scale.place(cell), 0),
-            (0, style.scaled(5 + 11 * nth)),
-            ha="center",
-            xycoords=("data", "axes fraction"),
-            textcoords="offset points",
-            fontsize=style.pt(13),
-            weight="bold",
-            color=style.marker(look)["color"],
-        )
+    box = dict(facecolor="white", edgecolor="none", pad=1.0)
+    words = f"ceiling {plus_minus(ceiling.rate)}{mark}"
+    marks.say(ax, words, (0.012, 0.985), va="top", xycoords="axes fraction", bbox=box)
 
 
 def _ticks(ax, scale):
@@ -161,15 +156,13 @@ def _ticks(ax, scale):
         room = place - last >= span * 0.075
         labels.append(plain(words, 20) if room else "")
         last = place if room else last
-    ax.set_xticks(places)
-    ax.set_xticklabels(labels)
+    ax.set_xticks(places, labels)
     ax.xaxis.set_minor_locator(NullLocator())
     pad = 0.08 * span if len(places) > 1 else 0.5
     ax.set_xlim(places[0] - pad, places[-1] + pad)
     if scale.has_none_apart:
-        ax.axvline(
-            (places[0] + places[1]) / 2, color=style.LIGHT, linewidth=style.scaled(4), zorder=0
-        )
+        middle = (places[0] + places[1]) / 2
+        ax.axvline(middle, color=style.LIGHT, linewidth=style.scaled(4), zorder=0)
 
 
 def _share_axis(ax, cells, log):

@@ -6,11 +6,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from . import intervals, ledger, panels, statistics, storage, style
+from . import intervals, ledger, panels, statistics, style
 from .text import clean
 from .text import gpus as gpu_words
 
-LEAST, BETTER = 0.90, 0.95  # MLPerf Storage asks for the first of ResNet-50
+LEAST = 0.90  # MLPerf Storage asks for it of ResNet-50
 CORRECTED = "queue_not_at_rest"  # the flag of what _time_of_step() takes off
 
 
@@ -21,8 +21,6 @@ class Count:
     gpus: int
     cell: object
     shares: tuple  # the utilisation of each run that says enough
-    read: tuple  # bytes/s that each of them read from files; () where one did not count
-    needed: float | None  # bytes/s that the GPUs would take without waiting
 
     @property
     def records(self):
@@ -44,27 +42,8 @@ class Count:
         steps = ledger.raw(record, "step_ms")
         if len(steps) < 2 * intervals.BLOCKS or len(steps) != record.get("steps", len(steps)):
             return self.median, self.median
-        kept = sustained(record) / record["imgs_per_s"]
-        ends, _ = intervals.of_blocks(steps, kept * _images_per_step(record))
-        return tuple(_at_rate(record, end) for end in ends)
-
-    @property
-    def read_median(self):
-        return statistics.median(self.read)
-
-
-@dataclass(frozen=True)
-class Held:
-    """The most GPUs that keep a utilisation; 0: not even the fewest tried, if they are known."""
-
-    gpus: int
-    starved: int | None  # the next number that is known; None: no more is
-
-    @property
-    def words(self):
-        if not self.gpus:
-            return "not known" if self.starved is None else "none"
-        return ("at least " if self.starved is None else "") + gpu_words(self.gpus)
+        ends, _ = intervals.of_blocks(steps, _images_per_step(record))
+        return tuple(of_run({**record, "imgs_per_s": end}) for end in ends)
 
 
 @dataclass(frozen=True)
@@ -72,18 +51,19 @@ class Fed:
     """The most GPUs that keep a utilisation, with the 95 % interval that the runs allow: it may
     name numbers that were not tried."""
 
-    gpus: int
+    gpus: int  # 0: not even the fewest that were tried, if any are known
     low: int
     high: int
-    at_least: bool  # nothing larger is known
+    starved: int | None  # the next number that is known; None: no more is
 
     @property
     def words(self):
         """ "4 GPUs (95 %: 4 to 5)"."""
-        if self.at_least:
+        if self.starved is None:
             return f"at least {gpu_words(self.gpus)}" if self.gpus else "an unknown number of GPUs"
         between = "" if self.low == self.high else f" (95 %: {self.low} to {self.high})"
-        return (gpu_words(self.gpus) if self.gpus else "not one GPU") + between
+        none = "not one GPU" if self.starved == 1 else f"fewer than {gpu_words(self.starved)}"
+        return (gpu_words(self.gpus) if self.gpus else none) + between
 
 
 @dataclass(frozen=True)
@@ -104,9 +84,22 @@ class Line:
         unknown = [cell.gpus for cell in self.cells if cell.gpus not in known]
         return [count for count in self.counts if not unknown or count.gpus < min(unknown)]
 
-    def words(self, share):
-        """With how many GPUs the share holds; with ! where a flag forbids to quote it."""
-        return held(self.unbroken, share).words + (" !" if is_serious(self.cells) else "")
+    @property
+    def source(self):
+        """What was read from, as far as the records prove it."""
+        records = [record for count in self.counts for record in count.records]
+        kept = {ledger.part(record, "dataset", "page_cache") for record in records}
+        if kept <= set(ledger.PAST_MEMORY):
+            return "This storage"
+        return "The page cache" if kept == {"warm"} else "This storage with its caches"
+
+    @property
+    def fastest(self):
+        """The runs of the number of GPUs that were given most."""
+        return max(
+            (count.records for count in self.counts),
+            key=lambda records: statistics.median(list(map(sustained, records))),
+        )
 
 
 def lines(setting):
@@ -126,13 +119,8 @@ def lines(setting):
 def counts(cells):
     """The Counts of cells that differ in their GPUs, in their order; a cell of which no run says
     enough has none."""
-    found = []
-    for cell in cells:
-        told = [r for r in cell.runs if not lacks(r)]
-        if told:
-            shares = tuple(map(of_run, told))
-            found.append(Count(cell.gpus, cell, shares, _read(cell, told), _needed(cell, told[0])))
-    return found
+    told = [(cell, tuple(of_run(run) for run in cell.runs if not lacks(run))) for cell in cells]
+    return [Count(cell.gpus, cell, shares) for cell, shares in told if shares]
 
 
 def of_run(record):
@@ -171,26 +159,19 @@ def lacks(record):
     return ""
 
 
-def held(found, share):
-    """With how many GPUs the median utilisation is `share` or more, which one spoilt run does not
-    move: the last count before the first one that is below it."""
-    most = 0
-    for count in found:
-        if count.median < share:
-            return Held(most, count.gpus)
-        most = count.gpus
-    return Held(most, None)
-
-
-def is_repeated(found, shares=(LEAST, BETTER)):
-    """Whether there are repetitions enough on both sides of each answer."""
-    sides = {n for share in shares for h in [held(found, share)] for n in (h.gpus, h.starved)}
+def is_repeated(found):
+    """Whether there are repetitions enough on both sides of the answer."""
+    answer = fed(found)
+    sides = (answer.gpus, answer.starved)
     return all(len(c.shares) >= statistics.LEAST for c in found if c.gpus in sides)
 
 
 def is_serious(cells):
     """Whether a serious flag forbids to quote the answer, other than that of what is corrected."""
-    flags = (flag for cell in cells for flag in cell.flags)
+    return are_serious(flag for cell in cells for flag in cell.flags)
+
+
+def are_serious(flags):
     return any(f.get("severity") == "serious" and f.get("name") != CORRECTED for f in flags)
 
 
@@ -198,38 +179,34 @@ def is_corrected(cell):
     return any(f.get("name") == CORRECTED for f in cell.flags)
 
 
-def fed(found, share):
-    """The Fed of some counts, as GpuSearch::fed() has it: where N GPUs starve, what is delivered no
-    longer depends on their number, so that it feeds u * N / share of them."""
-    most = held(found, share)
-    low, high = 0, most.gpus
-    for count in (c for c in found if c.gpus <= most.gpus):
+def fed(found):
+    """The Fed of some counts, as GpuSearch::fed() has it: the median decides, which one spoilt run
+    does not move. Where N GPUs starve, what is delivered no longer depends on their number, so that
+    it feeds u * N / LEAST of them."""
+    place = next((i for i, count in enumerate(found) if count.median < LEAST), len(found))
+    most = found[place - 1].gpus if place else 0
+    low, high = 0, most
+    for count in found[:place]:
         end = count.interval[0]
-        low = max(low, count.gpus if end >= share else _fed_by_as_much(end, count.gpus, share))
-    for count in (c for c in found if c.gpus > most.gpus):
+        low = max(low, count.gpus if end >= LEAST else _fed_by_as_much(end, count.gpus))
+    for count in found[place:]:
         end = count.interval[1]
-        if end < share:
+        if end < LEAST:
             up_to = max(high, count.gpus - 1)
-            high = min(max(_fed_by_as_much(end, count.gpus, share), high), up_to)
+            high = min(max(_fed_by_as_much(end, count.gpus), high), up_to)
             break
         high = count.gpus
-    return Fed(most.gpus, low, high, most.starved is None)
+    return Fed(most, low, high, found[place].gpus if place < len(found) else None)
 
 
-def _fed_by_as_much(utilisation, gpus, share):
-    return int(max(0.0, utilisation) * gpus / share + 1e-9)  # 5 GPUs at just the share are 5
+def _fed_by_as_much(utilisation, gpus):
+    return int(max(0.0, utilisation) * gpus / LEAST + 1e-9)  # 5 GPUs at just the share are 5
 
 
 def _time_of_step(record):
     """Milliseconds, at the rate that can be kept up."""
     rate = sustained(record)
     return 1e3 * _images_per_step(record) / rate if rate > 0 else math.inf
-
-
-def _at_rate(record, rate):
-    """The utilisation of the same GPUs if they are given so many images/s."""
-    step_ms = 1e3 * _images_per_step(record) / rate
-    return _device(record, "step_ms") / (step_ms - _device(record, "all_reduce_ms"))
 
 
 def _drawn(record):
@@ -241,17 +218,6 @@ def _drawn(record):
     if mean is not None:
         return mean
     return worst if worst == 0 or _gpus(record) == 1 else None
-
-
-def _needed(cell, record):
-    size = storage.file_bytes(cell) if storage.takes_from_files(cell) else None
-    per_step = _images_per_step(record)
-    return None if size is None else size * 1e3 * per_step / _device(record, "step_ms")
-
-
-def _read(cell, records):
-    rates = [storage.run_rate(cell, record) for record in records]
-    return () if None in rates else tuple(rates)
 
 
 def _device(record, key):

@@ -5,11 +5,10 @@ from __future__ import annotations
 
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from . import diagnosis, diagnosis_file, statistics, style
+from . import diagnosis, diagnosis_file, marks, statistics, style
 from .page import Page
-from .text import clean, listing, plain, tick
+from .text import clean, listing, plain
 
 COLOURS = {
     "normalise": style.NORMALISE,
@@ -96,9 +95,7 @@ def _notes(found):
     if found.rate(diagnosis.DISCARD):
         notes.append(BESIDE)
     notes += found.caveats
-    took = f" in {found.seconds:.0f} s" if found.seconds is not None else ""
-    rounds = "1 round" if found.rounds == 1 else f"{found.rounds} rounds"
-    return notes + [f"From {diagnosis_file.NAME}: {rounds}{took}."]
+    return notes + [f"From {diagnosis_file.NAME}: {found.measured}."]
 
 
 def look_of(bar):
@@ -114,108 +111,49 @@ def look_of(bar):
 
 
 def _legend(bars, discard):
-    handles, labels = [], []
-    for how, words in WORDS.items():
-        if any(bar.how == how for bar in bars):
-            gain = how == diagnosis.GAIN
-            handles.append(
-                Patch(
-                    facecolor="white" if gain else MUTED,
-                    edgecolor=style.EDGE,
-                    linewidth=style.scaled(0.7),
-                    hatch="///" if gain else "",
-                )
-            )
-            labels.append(words)
+    handles = []
+    for how in (how for how in WORDS if any(bar.how == how for bar in bars)):
+        look = dict(facecolor=MUTED, edgecolor=style.EDGE, linewidth=style.scaled(0.7))
+        look |= dict(facecolor="white", hatch="///") if how == diagnosis.GAIN else {}
+        handles.append((Patch(**look), WORDS[how]))
     if any(bar.is_named for bar in bars):
-        handles.append(Patch(facecolor="white", edgecolor="black", linewidth=style.scaled(2.0)))
-        labels.append(NAMED)
+        look = dict(facecolor="white", edgecolor="black", linewidth=style.scaled(2.0))
+        handles.append((Patch(**look), NAMED))
     if discard:
-        handles.append(Line2D([], [], linestyle="none", **_hollow()))
-        labels.append("discard (no link of the chain)")
-    return handles, labels
+        handles.append((Line2D([], [], **_hollow()), "discard (no link of the chain)"))
+    return [handle for handle, _ in handles], [words for _, words in handles]
 
 
 def _hollow():
-    return dict(
-        marker="D",
-        markersize=style.scaled(8),
-        markerfacecolor="none",
-        markeredgecolor="black",
-        markeredgewidth=style.scaled(1.6),
-        color="black",
-    )
+    edge = dict(markeredgecolor="black", markeredgewidth=style.scaled(1.6), markerfacecolor="none")
+    return dict(marker="D", markersize=style.scaled(8), linestyle="none", **edge)
 
 
 def _whole(ax, x, rate):
     """A bar from zero: the ceiling, and what is reached."""
-    ax.bar(
-        x,
-        rate.mean,
-        THICK,
-        facecolor=style.lighter(style.BLACK, 0.65),
-        edgecolor=style.EDGE,
-        linewidth=style.scaled(0.8),
-        zorder=3,
-    )
-    _whisker(ax, x, rate.mean, rate.error_bar)
+    look = dict(facecolor=style.lighter(style.BLACK, 0.65), edgecolor=style.EDGE, zorder=3)
+    ax.bar(x, rate.mean, THICK, linewidth=style.scaled(0.8), **look)
+    marks.whisker(ax, x, rate.mean, rate.error_bar)
 
 
 def _step(ax, x, bar):
     fill, rim, width, hatch = look_of(bar)
-    ax.bar(
-        x,
-        bar.bottom - bar.top,
-        THICK,
-        bottom=bar.top,
-        facecolor=fill,
-        edgecolor=rim,
-        linewidth=style.scaled(width),
-        hatch=hatch,
-        zorder=3,
-    )
+    look = dict(facecolor=fill, edgecolor=rim, linewidth=style.scaled(width), hatch=hatch, zorder=3)
+    ax.bar(x, bar.bottom - bar.top, THICK, bar.top, **look)
     low, high = bar.ends
-    _whisker(ax, x, bar.bottom, (max(bar.bottom - low, 0), max(high - bar.bottom, 0)))
-
-
-def _whisker(ax, x, y, below_and_above):
-    if any(below_and_above):
-        ax.errorbar(
-            x,
-            y,
-            [[side] for side in below_and_above],
-            linestyle="none",
-            color=style.EDGE,
-            capsize=style.scaled(3.5),
-            elinewidth=style.scaled(1.3),
-            zorder=5,
-        )
+    marks.whisker(ax, x, bar.bottom, (max(bar.bottom - low, 0), max(high - bar.bottom, 0)))
 
 
 def _levels(ax, levels):
     """Thin lines that lead from the end of a bar to the beginning of the next."""
-    half = THICK / 2
+    half, how = THICK / 2, dict(color=style.GREY, linewidth=style.scaled(0.8), zorder=2)
     for x, y in enumerate(levels):
-        ax.plot(
-            [x + half, x + 1 - half],
-            [y, y],
-            color=style.GREY,
-            linewidth=style.scaled(0.8),
-            zorder=2,
-        )
+        ax.plot([x + half, x + 1 - half], [y, y], **how)
 
 
 def _beside(ax, x, rate):
-    ax.errorbar(
-        x,
-        rate.mean,
-        [[side] for side in rate.error_bar],
-        linestyle="none",
-        capsize=style.scaled(3.5),
-        elinewidth=style.scaled(1.3),
-        zorder=5,
-        **_hollow(),
-    )
+    marks.whisker(ax, x, rate.mean, rate.error_bar, ecolor="black")
+    ax.plot([x], [rate.mean], zorder=5, **_hollow())
     ax.axvline(x - (1 + APART) / 2, color=style.LIGHT, linewidth=style.scaled(1), zorder=1)
 
 
@@ -227,26 +165,25 @@ def _axes(ax, places, names, bars, page):
         words = [name.replace(" (", "\n(") for name in words]
     ax.set_xticks(places, words, rotation=90 if page.narrow else 0)
     ax.tick_params(axis="x", length=0)
-    for bar, label in zip(bars, ax.get_xticklabels()[1:]):
-        if bar.is_named:
-            label.set_weight("bold")
-        elif bar.how == diagnosis.NOT_TOLD:
-            label.set_color(style.GREY)
+    _weigh(bars, ax.get_xticklabels()[1:])
     if not page.narrow:
         _shrink(ax, ax.get_xticklabels(), page)
-    ax.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
-    ax.yaxis.set_major_formatter(FuncFormatter(tick))
+    marks.ticks(ax.yaxis)
 
 
-def _slot(ax, page):
-    """How many pixels of the page a place has."""
-    (left, _), (right, _) = ax.transData.transform([(0, 0), (1, 0)])
-    return right - left
+def _weigh(bars, texts):
+    """Makes the words of what the verdict names bold, and those of what is not told grey."""
+    for bar, text in zip(bars, texts):
+        if bar.is_named:
+            text.set_weight("bold")
+        elif bar.how == diagnosis.NOT_TOLD:
+            text.set_color(style.GREY)
 
 
 def _shrink(ax, labels, page):
     """Makes words smaller until each keeps to its place."""
-    renderer, room = page.figure.canvas.get_renderer(), 0.97 * _slot(ax, page)
+    (left, _), (right, _) = ax.transData.transform([(0, 0), (1, 0)])
+    renderer, room = page.figure.canvas.get_renderer(), 0.97 * (right - left)
     widest = max(label.get_window_extent(renderer).width for label in labels)
     for label in labels if widest > room else ():
         label.set_fontsize(max(style.LEAST, label.get_fontsize() * room / widest))
@@ -254,47 +191,24 @@ def _shrink(ax, labels, page):
 
 def _label(ax, page, places, found, bars, discard):
     """What each bar stands for, above it; upright in a column, which has no room for it else."""
-    tops = [_top(found.ceiling), *(max(bar.top, bar.ends[1]) for bar in bars)]
-    tops += [_top(found.reached.rate)] + ([_top(discard)] if discard else [])
-    words = [(_rate(found.ceiling), ""), *(bar.words for bar in bars)]
-    share = found.reached.rate.mean / found.ceiling.mean
-    words += [(_rate(found.reached.rate), diagnosis.share_words(share))]
-    words += [(_rate(discard), "")] if discard else []
+    reached = found.reached.rate
+    share = diagnosis.share_words(reached.mean / found.ceiling.mean)
+    wholes = [found.ceiling, reached, *([discard] if discard else [])]
+    tops = [rate.mean + rate.error_bar[1] for rate in wholes]
+    tops[1:1] = [max(bar.top, bar.ends[1]) for bar in bars]
+    words = [(diagnosis.rate_words(rate.mean), share * (rate is reached)) for rate in wholes]
+    words[1:1] = [bar.words for bar in bars]
     words = [_joined(*pair, page.narrow) for pair in words]
     room = (0.06 * max(map(len, words)) + 0.06) / TALL if page.narrow else 0.17
     ax.set_ylim(min([0, *(bar.ends[0] for bar in bars)]), max(tops) / (1 - room))
+    how = dict(ha="center", va="bottom", rotation=90 if page.narrow else 0, linespacing=1.15)
     texts = []
     for i, (x, y, word) in enumerate(zip(places, tops, words)):
         above = 11 if discard and i == len(words) - 1 else 4  # half of the mark is above its value
-        texts.append(
-            ax.annotate(
-                word,
-                (x, y),
-                (0, style.scaled(above)),
-                textcoords="offset points",
-                ha="center",
-                va="bottom",
-                rotation=90 if page.narrow else 0,
-                fontsize=style.pt(10.5),
-                linespacing=1.15,
-                zorder=6,
-            )
-        )
-    for bar, text in zip(bars, texts[1:]):
-        if bar.is_named:
-            text.set_weight("bold")
-        elif bar.how == diagnosis.NOT_TOLD:
-            text.set_color(style.GREY)
+        texts.append(marks.say(ax, word, (x, y), (0, above), 10.5, **how))
+    _weigh(bars, texts[1:])
     if not page.narrow:
         _shrink(ax, texts, page)
-
-
-def _top(rate):
-    return rate.mean + rate.error_bar[1]
-
-
-def _rate(rate):
-    return diagnosis.rate_words(rate.mean)
 
 
 def _joined(rate, share, is_narrow):

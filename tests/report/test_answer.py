@@ -1,5 +1,6 @@
 """The answer that a report opens with: what it claims, what it names, what it tells to do."""
 
+import itertools
 import os
 import shlex
 import shutil
@@ -8,19 +9,21 @@ import unittest
 
 import diagnoses
 import ledgers
-import sound
 from ledgers import axes, read_more, record
 from report import (
     answer,
     claims,
     derived,
     diagnosis_file,
+    memory_limit,
     output,
+    panels,
     settings,
     terminal,
 )
 from report.heading import EMULATION, heading
 from shares import LOSES, NOISE, NONE, of_shares
+from test_gpus_fed import from_memory, past_the_cache
 from test_utilisation import search
 from validate import headlines
 
@@ -32,12 +35,12 @@ SERIOUS = {
 }
 
 
-def answers(found, path=""):
-    return answer.of(found, derived.Context("x/ledger.jsonl", "0.1.0", path=path))
+def answers(found):
+    return answer.of(found, derived.Context("x/ledger.jsonl", "0.1.0"))
 
 
-def of_records(records, path=""):
-    return answers(settings.group(records), path)
+def of_records(records):
+    return answers(settings.group(records))
 
 
 def flagged(records, flag=SERIOUS, **changes):
@@ -306,6 +309,20 @@ class Words(unittest.TestCase):
         self.assertRegex(limit, r"^busiest: 2 workers, \d+ % of their work is decode$")
         self.assertNotIn("limits", limit)
 
+    def test_the_training_thread_overlaps_nothing(self):
+        limit = self.loses(lambda r: r.update(device_idle_fraction=0.6), workers=0).limit
+        self.assertRegex(
+            limit, r"^no overlap of loading and steps, \d+ % of the loading is decode$"
+        )
+
+    def test_workers_with_room_to_spare_are_not_busiest(self):
+        def spare(r):
+            r.update(device_idle_fraction=0.6, capacities=r["capacities"][::-1])
+
+        one = self.loses(spare)
+        self.assertEqual(one.limit, "likely uneven service, or a copy that nothing hides")
+        self.assertNotIn("more workers", one.next)
+
     def test_more_workers_are_next_where_they_are_busiest_and_none_were_tried(self):
         one = self.loses(lambda r: r.update(device_idle_fraction=0.6))
         self.assertTrue(one.next.startswith("more workers, as CPUs are idle: feedrate sweep "))
@@ -375,7 +392,7 @@ class Diagnosed(unittest.TestCase):
         diagnoses.write(folder, diagnoses.diagnosis(**changes))
         found = settings.group(diagnoses.records())
         diagnosis_file.attach(found, path)
-        return answers(found, path)[0]
+        return answers(found)[0]
 
     def test_it_opens_with_the_verdicts_sentence(self):
         one = self.answer()
@@ -432,19 +449,16 @@ class Capacity(unittest.TestCase):
     """A ledger of `feedrate capacity`."""
 
     def records(self, **changes):
-        found = search(**changes)
+        found = past_the_cache(search(**changes))
         for n, r in enumerate(found):
             r["search"] = {"base_seed": 0, "run": n}
         return found
 
     def answer(self, records, memory=None):
-        folder = tempfile.mkdtemp(prefix="feedrate-answer-")
-        self.addCleanup(shutil.rmtree, folder)
-        path = ledgers.write(folder, records)
+        found = settings.group(records)
         if memory:
-            runs = [sound.record(axes("jpeg", device="emulated:inf"), memory, n) for n in range(3)]
-            ledgers.write(os.path.join(folder, "client"), runs)
-        return of_records(records, path)[0]
+            found[0].memory = memory_limit.limit_of(from_memory([memory] * 3))
+        return answers(found)[0]
 
     def test_it_opens_with_the_gpus_that_are_fed_and_whose_rate_they_have(self):
         one = self.answer(self.records())
@@ -455,6 +469,10 @@ class Capacity(unittest.TestCase):
         self.assertIn("EMULATED DEVICE", one.found)
         self.assertIn("computes 90 % of the time or more", one.found)
         self.assertIn("--gpus 6", one.command)
+
+    def test_memory_is_not_called_a_storage(self):
+        records = past_the_cache(self.records(), "warm")
+        self.assertTrue(self.answer(records).found.startswith("The page cache feeds 5 GPUs"))
 
     def test_the_interval_of_the_gpus(self):
         """As GpuSearch::fed() has it: 4 GPUs at 0.92 ± 0.15 may be 3 at 0.9; 6 at 0.8 starve."""
@@ -470,7 +488,13 @@ class Capacity(unittest.TestCase):
         self.assertIn("--decoder raw-read", one.command)
         one = self.answer(self.records(), memory=5000.0)
         self.assertNotIn("this machine", one.found)
+        self.assertNotIn("raw-read", one.command)
         self.assertTrue(one.limit.startswith("the storage, or the reads in flight: storage gave"))
+
+    def test_where_the_fewest_gpus_starve_less_than_so_many_are_fed(self):
+        one = self.answer(self.records(found={4: (0.5, 0.5, 0.5), 8: (0.25, 0.25, 0.25)}))
+        self.assertTrue(one.found.startswith("This storage feeds fewer than 4 GPUs (95 %: 0 to "))
+        self.assertIn("--gpus 4", one.command)
 
     def test_one_run_at_each_side_is_a_look(self):
         one = self.answer(self.records(found={1: (1.0,), 2: (0.95,), 3: (0.7,)}))
@@ -515,17 +539,19 @@ class Media(unittest.TestCase):
         self.assertTrue(last.startswith(f"{terminal.ANSWER} for "))
 
     def test_mixed_sizes_stand_where_their_mean_pixels_put_them(self):
-        """88,000 pixels are cut out of pictures of 187,000 on average."""
+        """88,000 pixels are cut out of pictures of 187,000 on average; no two windows agree."""
         records = ledgers.repetitions(3, cells=())
-        for size in ("mixed", "224x224", "512x512"):
-            for n in range(3):
-                one = record(axes("jpeg", augment="train", **{"image-size": size}), 400.0, n)
-                one["stages"].append(
-                    {"name": "augment", "wall_s": 1, "cpu_s": 1, "items": 10, "bytes": 30 * 88_000}
-                )
-                records.append(one)
+        sizes = ["224x224", "mixed", "512x512"]
+        for size, workers, n in itertools.product(sizes[::-1], (1, 4), range(3)):
+            cell = axes("jpeg", augment="train", workers=workers, **{"image-size": size})
+            one = record(cell, 400.0, n)
+            cut = {"items": 10, "bytes": 30 * (88_000 - workers)}
+            one["stages"].append({"name": "augment", "wall_s": 1, "cpu_s": 1, **cut})
+            records.append(one)
         (setting,) = settings.group(records)
-        self.assertEqual([c.image_size for c in setting.cells], ["224x224", "mixed", "512x512"])
+        order = list(itertools.product(sizes, (1, 4)))
+        self.assertEqual([(c.image_size, c.workers) for c in setting.cells], order)
+        self.assertEqual(panels.image_sizes(setting.cells[::-1]), sizes)
 
     def test_an_emulated_device_says_that_in_the_terminal(self):
         self.assertIn(

@@ -7,7 +7,7 @@ import os
 import unittest
 
 import sound
-from report import axes, cli, heading, html_look, ledger, settings, style
+from report import axes, cli, heading, ledger, settings, style
 from test_check import RATES, Checked
 
 HERE = os.path.join(os.path.dirname(os.path.abspath(axes.__file__)), axes.NAME)
@@ -139,8 +139,6 @@ class Looks(unittest.TestCase):
             self.assertEqual(len({getattr(look, mark) for look in looks}), len(looks), mark)
         hatches = [look.hatch for look in looks if look.hatch]
         self.assertEqual(len(set(hatches)), len(hatches))
-        symbols = [html_look.symbol(look) for look in looks]
-        self.assertEqual(len(set(symbols)), len(symbols), "on the page, too")
 
 
 if __name__ == "__main__":

@@ -311,13 +311,13 @@ class Media(unittest.TestCase):
         self.assertGreater(legends, 0)
 
     def test_an_axis_ends_where_its_bars_do(self):
-        from report import rows
+        from report import stages
 
         for end, limit in ((2470.0, 15000.0), (0.4, 0.5), (1.0, 8.0)):
-            ticks = rows.ticks_up_to(end, limit, 8)
+            ticks = stages.ticks_up_to(end, limit, 8)
             self.assertGreater(len(ticks), 1, end)
             self.assertLessEqual(max(ticks), end)
-        self.assertLess(len(rows.ticks_up_to(2470.0, 15000.0, 8)), 5, "or they touch")
+        self.assertLess(len(stages.ticks_up_to(2470.0, 15000.0, 8)), 5, "or they touch")
 
 
 class Colours(unittest.TestCase):

@@ -43,23 +43,23 @@ def with_memory(rates):
 
 
 class Interval(unittest.TestCase):
-    def fed(self, found, share=0.9):
+    def fed(self, found):
         (line,) = lines_of(search(found))
-        return utilisation.fed(line.unbroken, share)
+        return utilisation.fed(line.unbroken)
 
     def test_it_is_what_the_program_computes(self):
         """By hand, as GpuSearch has it."""
-        self.assertEqual(self.fed(FOUND), utilisation.Fed(5, 5, 5, False))
+        self.assertEqual(self.fed(FOUND), utilisation.Fed(5, 5, 5, 6))
         # 5 GPUs: 0.92667 ± 4.3027 * 0.025166 / √3 = 0.86415 to 0.98918; 0.86415 * 5 / 0.9 = 4.8
-        self.assertEqual(self.fed(WIDE), utilisation.Fed(5, 4, 5, False))
+        self.assertEqual(self.fed(WIDE), utilisation.Fed(5, 4, 5, 6))
         # 6 GPUs: 0.88 ± 4.3027 * 0.02 / √3 = 0.83 to 0.93: they may be fed; 8 surely starve, and
         # 0.65 * 8 / 0.9 is 5.8, but 6 stand below them
         doubtful = {5: (0.95, 0.95, 0.95), 6: (0.86, 0.88, 0.90), 8: (0.65, 0.65, 0.65)}
-        self.assertEqual(self.fed(doubtful), utilisation.Fed(5, 5, 6, False))
+        self.assertEqual(self.fed(doubtful), utilisation.Fed(5, 5, 6, 6))
 
     def test_what_was_not_tried_is_at_least(self):
         found = self.fed({1: (1.0,), 2: (0.99,)})
-        self.assertEqual((found.gpus, found.at_least), (2, True))
+        self.assertEqual((found.gpus, found.starved), (2, None))
         self.assertEqual(found.words, "at least 2 GPUs")
 
     def test_a_single_run_has_the_interval_of_its_steps(self):
@@ -74,9 +74,10 @@ class Interval(unittest.TestCase):
         self.assertEqual(count.interval, (count.median, count.median))
 
     def test_words(self):
-        self.assertEqual(utilisation.Fed(4, 4, 5, False).words, "4 GPUs (95 %: 4 to 5)")
-        self.assertEqual(utilisation.Fed(1, 1, 1, False).words, "1 GPU")
-        self.assertEqual(utilisation.Fed(0, 0, 0, False).words, "not one GPU")
+        self.assertEqual(utilisation.Fed(4, 4, 5, 6).words, "4 GPUs (95 %: 4 to 5)")
+        self.assertEqual(utilisation.Fed(1, 1, 1, 2).words, "1 GPU")
+        self.assertEqual(utilisation.Fed(0, 0, 0, 1).words, "not one GPU")
+        self.assertEqual(utilisation.Fed(0, 1, 2, 4).words, "fewer than 4 GPUs (95 %: 1 to 2)")
 
 
 class Memory(unittest.TestCase):

@@ -93,7 +93,7 @@ def all_figures(plans):
     """Each with a link to each cell, and one to nowhere."""
     settings_of = dict.fromkeys(plan.setting for plan in plans)
     cells = [c for setting in settings_of for c in setting.ceilings + setting.cells]
-    text = svg(links=[*(f"#cell-{cell.cell_id}" for cell in cells), "#cell-none"])
+    text = svg(links=[*(f"#{cell.anchor}" for cell in cells), "#cell-none"])
     return [drawn(plan, svg={"wide": text, "column": text}) for plan in plans]
 
 
@@ -261,13 +261,13 @@ class Rows(Page):
         self.assertEqual(len(ids), len(set(ids)))
         for one in ids:
             self.assertRegex(one, r"^cell-[A-Za-z0-9_-]+$")
-        self.assertEqual(cells.links()['#cell-a "b"<c>'], "#cell-a--b--c-")
+        self.assertEqual(cells.links()["#cell-a--b--c-"], "#cell-a--b--c-")
 
     def test_a_link_that_could_mean_two_rows_leads_to_none(self):
         records = paired(1, gpus=2) + paired(1, gpus=4)  # their ceilings have no cell_id
         found, read, _ = self.read(records)
         links = html_cells.Cells(found, read).links()
-        self.assertNotIn("#cell-", links)
+        self.assertNotIn("#cell-ceiling", links)
         self.assertEqual(len(links), 2)
 
     def test_odd_types_break_nothing(self):

@@ -4,20 +4,29 @@ import unittest
 
 from ledgers import axes, record
 from report import knee, settings
+from test_figures import HAVE_MATPLOTLIB
+
+if HAVE_MATPLOTLIB:
+    import drawn
+    from report import style, throughput_vs_workers
 
 SERIOUS = {"name": "throttled", "severity": "serious", "reason": "hot", "remedy": "cool it"}
+NOISE = (0.0, 0.02, -0.02, 0.01)
 PARTS = (1.0, -1.0, 0.6, 0.2, -0.6)
 
 
-def cells(rates, noise=(0.0, 0.001, -0.001, 0.0005), **changes):
-    """Cells of {workers: images/s}. Each repetition is off by its noise, each count by a part of
+def sweep(rates, noise=(0.0, 0.001, -0.001, 0.0005), data="jpeg"):
+    """Records of {workers: images/s}. Each repetition is off by its noise, each count by a part of
     its own, so that the noise of no two counts cancels."""
-    records = [
-        record(axes("jpeg", workers=workers, **changes), rate * (1 + PARTS[i] * off), n, valid=True)
+    return [
+        record(axes(data, workers=workers), rate * (1 + PARTS[i] * off), n, valid=True)
         for n, off in enumerate(noise)
         for i, (workers, rate) in enumerate(rates.items())
     ]
-    (setting,) = settings.group(records)
+
+
+def cells(*rates_and_noise):
+    (setting,) = settings.group(sweep(*rates_and_noise))
     return setting.cells
 
 
@@ -28,8 +37,7 @@ class Knees(unittest.TestCase):
         self.assertEqual(found.words, "knee: 4 workers")
 
     def test_noise_widens_it_to_both_sides(self):
-        noise = (0.0, 0.02, -0.02, 0.01)
-        found = knee.of(cells({1: 100, 2: 396, 4: 400, 8: 401, 16: 401}, noise))
+        found = knee.of(cells({1: 100, 2: 396, 4: 400, 8: 401, 16: 401}, NOISE))
         self.assertEqual(found, knee.Knee(4, 2, 16, 16))
         self.assertEqual(found.words, "knee: 4 workers (95 %: 2 to 16 or more)")
 
@@ -67,6 +75,40 @@ class Knees(unittest.TestCase):
         found = cells({1: 100, 2: 200, 4: 400, 8: 400})
         found[-1].runs[0].update(flags=[SERIOUS], valid=False)
         self.assertFalse(knee.of(found).is_reached)
+
+
+@unittest.skipUnless(HAVE_MATPLOTLIB, "matplotlib is not installed")
+class Figure(unittest.TestCase):
+    """Throughput against workers marks the knee and says it."""
+
+    def page(self, *rates):
+        kinds = ("jpeg", "png")
+        records = [r for data, of in zip(kinds, rates) for r in sweep(of, NOISE, data)]
+        return drawn.page(throughput_vs_workers, records, 1)
+
+    def marks(self, page):
+        """{colour: workers} of the marks at the foot."""
+        (ax,) = (ax for ax in page.figure.axes if ax.get_title(loc="left"))
+        marks = [line for line in ax.lines if line.get_marker() == "d"]
+        return {line.get_color(): 2 ** line.get_xdata()[0] for line in marks}
+
+    def test_the_count_and_its_interval(self):
+        page = self.page({1: 100, 2: 396, 4: 400, 8: 401, 16: 401})
+        self.assertEqual(self.marks(page), {style.KINDS["jpeg"].colour: 4})
+        (ax,) = (ax for ax in page.figure.axes if ax.get_title(loc="left"))
+        self.assertIn([1.0, 4.0], [list(line.get_xdata()) for line in ax.lines])  # 2 to 16
+        said = " ".join(page.caption)
+        self.assertIn("jpeg 500x375, knee: 4 workers (95 %: 2 to 16 or more).", said)
+
+    def test_a_rate_that_still_rises_is_said_and_not_marked(self):
+        page = self.page({1: 100, 2: 200, 4: 400}, {1: 100, 2: 200, 4: 200.5})
+        self.assertEqual(list(self.marks(page)), [style.KINDS["png"].colour])
+        self.assertIn("jpeg 500x375, no knee up to 4 workers", " ".join(page.caption))
+
+    def test_two_counts_have_none(self):
+        page = self.page({1: 100, 2: 200})
+        self.assertEqual(self.marks(page), {})
+        self.assertNotIn("knee", " ".join(page.caption))
 
 
 if __name__ == "__main__":

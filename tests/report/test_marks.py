@@ -215,8 +215,9 @@ class Bandwidth(unittest.TestCase):
     def rates(self, records):
         """MB/s of the cell."""
         (setting,) = settings.group(records)
-        found = storage.bandwidth(setting.cells[0])
-        return [v and round(v / 1e6, 2) for v in (found.read, found.storage, found.needed)]
+        of_each = (storage.files_rate, storage.storage_rate, storage.needed_rate)
+        found = [rate_of(setting.cells[0]) for rate_of in of_each]
+        return [rate and round(rate / 1e6, 2) for rate in found]
 
     def test_it_is_bytes_by_seconds_and_unknown_where_nobody_counted(self):
         records = sweep(flagged=(), gpus=(1,))

@@ -118,40 +118,27 @@ class Numbers(unittest.TestCase):
         self.assertEqual(utilisation.lacks(run(2, 0.9)), "")
 
     def test_a_number_of_gpus_holds_up_to_the_first_that_starves(self):
-        def held(found, share=0.9):
+        def fed(found):
             (line,) = lines_of(search(found))
-            return utilisation.held(line.unbroken, share)
+            answer = utilisation.fed(line.unbroken)
+            return answer.gpus, answer.starved
 
-        self.assertEqual(held(FOUND), utilisation.Held(5, 6))
-        self.assertEqual(held({1: (1.0,), 2: (0.89,), 4: (0.95,)}), utilisation.Held(1, 2))
-        self.assertEqual(held({1: (0.8,), 2: (0.4,)}), utilisation.Held(0, 1))
-        self.assertEqual(held({1: (1.0,), 2: (0.93,)}), utilisation.Held(2, None))
-        self.assertEqual(held({1: (1.0,), 2: (0.93,)}, 0.95), utilisation.Held(1, 2))
-        self.assertEqual(utilisation.Held(2, None).words, "at least 2 GPUs")
-        self.assertEqual(utilisation.Held(1, 2).words, "1 GPU")
-        self.assertEqual(utilisation.Held(0, 1).words, "none")
-
-    def test_one_spoilt_run_does_not_change_the_answer(self):
-        """The storage stood still in it; as `capacity` decides."""
-        (line,) = lines_of(search({1: (0.5, 1.0, 1.0), 2: (0.99,), 4: (0.5, 0.51, 0.5)}))
-        self.assertEqual(utilisation.held(line.unbroken, 0.9), utilisation.Held(2, 4))
+        self.assertEqual(fed(FOUND), (5, 6))
+        self.assertEqual(fed({1: (1.0,), 2: (0.89,), 4: (0.95,)}), (1, 2))
+        self.assertEqual(fed({1: (0.8,), 2: (0.4,)}), (0, 1))
+        self.assertEqual(fed({1: (1.0,), 2: (0.93,)}), (2, None))
+        # one spoilt run does not change the answer: the storage stood still in it
+        self.assertEqual(fed({1: (0.5, 1.0, 1.0), 2: (0.99,), 4: (0.5, 0.51, 0.5)}), (2, 4))
 
     def test_a_number_of_which_nothing_is_known_ends_the_answer(self):
-        for unknown, due in ((4, "at least 2 GPUs"), (1, "not known")):
+        for unknown, due in ((4, "at least 2 GPUs"), (1, "an unknown number of GPUs")):
             records = search({1: (1.0,), 2: (1.0,), 4: (1.0,), 8: (0.99,)})
             for record in records:
                 if record["cell"].get("gpus") == unknown:
                     del record["queue"]
             (line,) = lines_of(records)
             self.assertEqual(len(line.counts), 3)
-            self.assertEqual(line.words(0.9), due)
-
-    def test_what_is_read_and_what_is_needed(self):
-        (line,) = lines_of(search())
-        for count in line.counts:
-            self.assertAlmostEqual(count.needed, count.gpus * RATE * FILE)
-        kept = 1e3 * BATCH * 8 / (160 / 0.659 + ALL_REDUCE_MS)
-        self.assertAlmostEqual(line.counts[-1].read_median, kept * FILE, delta=1)
+            self.assertEqual(utilisation.fed(line.unbroken).words, due)
 
     def test_real_devices_and_a_single_number_of_gpus_have_none(self):
         self.assertEqual(lines_of(search({4: (0.9, 0.9)})), [])
