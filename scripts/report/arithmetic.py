@@ -24,15 +24,16 @@ def problems(record):
         return found
     lacking = [key for key in CORE if record.get(key) is None]
     if lacking:
-        return found + [
-            f"status is ok, but {', '.join(lacking)} {'is' if len(lacking) == 1 else 'are'} missing"
-        ]
+        return found + [f"status is ok, but {_named(lacking)} missing"]
     odd = [key for key in ("steps", "images", "window_s") if not ledger.positive(record[key])]
     if odd:
-        return found + [
-            f"status is ok, but {', '.join(odd)} {'is' if len(odd) == 1 else 'are'} not above zero"
-        ]
+        return found + [f"status is ok, but {_named(odd)} not above zero"]
     return found + _unwritten(record) + _all(MEASURED, record)
+
+
+def _named(keys):
+    """ "a is", "a, b are"."""
+    return f"{', '.join(keys)[:200]} {'is' if len(keys) == 1 else 'are'}"
 
 
 def _all(checks, record):
@@ -42,10 +43,8 @@ def _all(checks, record):
             found += check(record)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             # A field of a kind that no feedrate writes: the other checks must not suffer from it.
-            found.append(
-                f"{check.__name__.strip('_')} cannot be checked, a field is of the wrong kind"
-                f" ({error})"
-            )
+            name = check.__name__.strip("_")
+            found.append(f"{name} cannot be checked, a field is of the wrong kind ({error})")
     return found
 
 
@@ -62,70 +61,37 @@ def _unwritten(record):
     kind in this one."""
     if not ledger.since(record, 3):
         return []
-    found = []
+    found, is_synthetic = {}, record["cell"]["data"] == "synthetic"
     for path, kind in WRITTEN.items():
         value = ledger.part(record, *path.split("."))
         sound = number(value) is not None if kind is float else isinstance(value, kind)
-        if not sound and not (
-            value is None and path in NULL_FOR_SYNTHETIC and record["cell"]["data"] == "synthetic"
-        ):
-            found.append(path)
+        if not sound and not (value is None and is_synthetic and path.startswith("dataset.")):
+            found[path] = kind
     ranks = record.get("ranks") if isinstance(record.get("ranks"), list) else []
-    if len(ranks) != (record["cell"].get("gpus") or 1) or not all(
-        isinstance(r, dict) and "gpu" in r for r in ranks
-    ):
-        found.append("ranks")
-    return (
-        [
-            f"status is ok, but {', '.join(dict.fromkeys(found))[:200]}"
-            f" {'is' if len(found) == 1 else 'are'} missing or of another kind"
-        ]
-        if found
-        else []
-    )
+    each = all(isinstance(rank, dict) and "gpu" in rank for rank in ranks)
+    if not each or len(ranks) != (record["cell"].get("gpus") or 1):
+        found["ranks"] = list
+    return [f"status is ok, but {_named(found)} missing or of another kind"] if found else []
 
 
-# What src/ledger/record.cpp always writes of a run that ended well.
+# What src/ledger/record.cpp always writes of a run that ended well; of a ceiling, nothing of a
+# dataset.
+LIMITS = ("warmup_seconds", "max_warmup_seconds", "min_seconds", "max_seconds", "min_steps")
+MONITORS = ("usable_cpus_other_processes", "storage_read_bytes", "stopped_s", "suspended_s")
+NUMBERS = (
+    "bad_samples seed queue.drawn_fraction queue.rank device_rate.imgs_per_s cpu_wait_s"
+    " threads.loader threads.cpus threads.cpu_capacity dataset.bytes dataset.page_cache_before"
+).split()
 WRITTEN = {
-    "flags": list,
-    "stages": list,
-    "capacities": list,
-    "ranks": list,
-    "verdict": str,
-    "bad_samples": float,
-    "seed": float,
-    "queue.drawn_fraction": float,
-    "queue.rank": float,
-    "device_rate.imgs_per_s": float,
-    "cpu_wait_s": float,
-    "device_idle_ms": dict,
-    "threads.loader": float,
-    "threads.cpus": float,
-    "threads.cpu_capacity": float,
-    "device.kind": str,
-    "device.name": str,
-    "environment": dict,
-    "dataset.manifest_xxh3": str,
-    "dataset.bytes": float,
-    "dataset.page_cache": str,
+    **dict.fromkeys(("flags", "stages", "capacities", "ranks"), list),
+    **dict.fromkeys(("device_idle_ms", "environment"), dict),
+    **dict.fromkeys(("verdict", "device.kind", "device.name"), str),
+    **dict.fromkeys(("dataset.manifest_xxh3", "dataset.page_cache"), str),
     "dataset.fits_in_memory": bool,
-    "dataset.page_cache_before": float,
-    **{
-        f"limits.{n}": float
-        for n in ("warmup_seconds", "max_warmup_seconds", "min_seconds", "max_seconds", "min_steps")
-    },
-    **{
-        f"monitors.{n}": float
-        for n in (
-            *shares.MONITORS,
-            "usable_cpus_other_processes",
-            "storage_read_bytes",
-            "stopped_s",
-            "suspended_s",
-        )
-    },
+    **dict.fromkeys(NUMBERS, float),
+    **{f"limits.{name}": float for name in LIMITS},
+    **{f"monitors.{name}": float for name in (*shares.MONITORS, *MONITORS)},
 }
-NULL_FOR_SYNTHETIC = {path for path in WRITTEN if path.startswith("dataset.")}
 
 
 def _status(record):
@@ -135,37 +101,28 @@ def _status(record):
         yield f"status is {status}, and error {'is null' if not error else 'is not null'}"
     if status in ("failed", "interrupted") and record.get("imgs_per_s") is not None:
         yield f"status is {status}, but there is an imgs_per_s"
-    if "valid" in record and record["valid"] != ledger.valid_by_flags(record):
-        yield (
-            f"valid is {str(record['valid']).lower()}, but status and flags make it"
-            f" {str(ledger.valid_by_flags(record)).lower()}"
-        )
+    due = ledger.valid_by_flags(record)
+    if record.get("valid", due) != due:
+        stated, due = (str(value).lower() for value in (record["valid"], due))
+        yield f"valid is {stated}, but status and flags make it {due}"
     if started(record) is None:
-        yield (
-            f"started_at {str(record.get('started_at'))[:40]!r} is no UTC time"
-            " (YYYY-MM-DDTHH:MM:SSZ)"
-        )
+        moment = str(record.get("started_at"))[:40]
+        yield f"started_at {moment!r} is no UTC time (YYYY-MM-DDTHH:MM:SSZ)"
 
 
 def _role(record):
-    if (record["role"] == "ceiling") != (record["cell"]["data"] == "synthetic"):
+    is_synthetic = record["cell"]["data"] == "synthetic"
+    if (record["role"] == "ceiling") != is_synthetic:
         yield f"role is {record['role']}, but data is {record['cell']['data'][:40]}"
-    if (
-        record["status"] == "ok"
-        and "dataset" in record
-        and (record["dataset"] is None) != (record["cell"]["data"] == "synthetic")
-    ):
-        yield (
-            "dataset is null, but the data is not synthetic"
-            if record["dataset"] is None
-            else "there is a dataset, but the data is synthetic"
-        )
+    has_none = record.get("dataset") is None
+    if record["status"] == "ok" and "dataset" in record and has_none != is_synthetic:
+        data = "the data is synthetic" if is_synthetic else "the data is not synthetic"
+        yield f"{'dataset is null' if has_none else 'there is a dataset'}, but {data}"
 
 
 def _rate(record):
-    rate, window, steps, images = (
-        record[key] for key in ("imgs_per_s", "window_s", "steps", "images")
-    )
+    rate, window = record["imgs_per_s"], record["window_s"]
+    steps, images = record["steps"], record["images"]
     gpus, batch = record["cell"].get("gpus") or 1, record["cell"]["batch-size"]
     whole = window if ledger.since(record, 3) else None
     if images != steps * batch * gpus:
@@ -185,11 +142,8 @@ def _ranks(record):
     ranks = record.get("ranks")
     if not ledger.since(record, 3) or not isinstance(ranks, list):
         return
-    steps, batch, gpus = (
-        record["steps"],
-        record["cell"]["batch-size"],
-        record["cell"].get("gpus") or 1,
-    )
+    images = record["steps"] * record["cell"]["batch-size"]  # of each
+    gpus = record["cell"].get("gpus") or 1
     if [r.get("rank") for r in ranks] != list(range(gpus)):
         yield f"ranks are {[r.get('rank') for r in ranks]}, there are {gpus} GPUs"[:160]
         return
@@ -198,16 +152,12 @@ def _ranks(record):
     apart = blocks * _part(record["step_ms"], "max", 0) / 1e3
     for rank in ranks:
         n, rate, window = rank["rank"], number(rank.get("imgs_per_s")), number(rank.get("window_s"))
-        if not rate or not window or abs(rate * window / (steps * batch) - 1) > EXACT:
-            yield (
-                f"ranks[{n}].imgs_per_s is {rate}, its images / window_s is"
-                f" {steps * batch / window if window else None}"
-            )
+        if not rate or not window or abs(rate * window / images - 1) > EXACT:
+            due = images / window if window else None
+            yield f"ranks[{n}].imgs_per_s is {rate}, its images / window_s is {due}"
         if window and abs(window - record["window_s"]) > apart + EXACT:
-            yield (
-                f"ranks[{n}].window_s is {window}, that of all ranks {record['window_s']}: more"
-                " than a step apart"
-            )
+            far = f"that of all ranks {record['window_s']}: more than a step apart"
+            yield f"ranks[{n}].window_s is {window}, {far}"
     waits, own = _part(ranks[0], "data_wait_ms_mean"), _part(record["data_wait_ms"], "mean")
     if waits is not None and own is not None and abs(waits - own) > MS:
         yield f"ranks[0].data_wait_ms_mean is {waits}, data_wait_ms.mean is {own}"
@@ -219,34 +169,30 @@ def _straggler(record, ranks):
     stated = record.get("straggler")
     behind = sync[len(sync) // 2][0] - sync[0][0] if len(sync) > 1 else 0.0
     least = 0.05 * _part(record["step_ms"], "mean", 0.0)
+    rank, wait = sync[0][1], f"{behind:.3f} ms"
     if stated is None:
         if len(sync) > 1 and behind > least + 2 * MS:
-            yield (
-                f"straggler is null, rank {sync[0][1]} keeps the others waiting for {behind:.3f} ms"
-            )
+            yield f"straggler is null, rank {rank} keeps the others waiting for {wait}"
     elif behind < least - 2 * MS:
         yield "there is a straggler, the ranks' sync_ms_mean show none"
     elif (
-        _part(stated, "rank") != sync[0][1]
+        _part(stated, "rank") != rank
         and behind > 2 * MS
         or abs(_part(stated, "others_wait_ms", -1) - behind) > 2 * MS
     ):
-        yield (
-            f"straggler is {str(stated)[:80]}, the ranks' sync_ms_mean make it rank {sync[0][1]},"
-            f" {behind:.3f} ms"
-        )
+        due = f"the ranks' sync_ms_mean make it rank {rank}, {wait}"
+        yield f"straggler is {str(stated)[:80]}, {due}"
 
 
 def _counts(record):
     """What follows from the axes, or by counting."""
     if not ledger.since(record, 3):
         return
-    cell, threads, data = (
-        record["cell"],
-        ledger.object_at(record, "threads"),
-        ledger.object_at(record, "dataset"),
+    threads, data, queue = (
+        ledger.object_at(record, key) for key in ("threads", "dataset", "queue")
     )
-    workers = (cell.get("workers") or 0) * (cell.get("gpus") or 1)
+    gpus = record["cell"].get("gpus") or 1
+    workers = (record["cell"].get("workers") or 0) * gpus
     if "loader" in threads and threads["loader"] != workers:
         yield f"threads.loader is {threads['loader']}, workers × GPUs is {workers}"
     of_host = {}
@@ -259,18 +205,13 @@ def _counts(record):
     capacity = number(threads.get("cpu_capacity"))
     if capacity is not None and not 0 < capacity <= threads.get("cpus", 0):
         yield f"threads.cpu_capacity is {capacity}, threads.cpus {threads.get('cpus')}"
-    drawn_rank = number(ledger.object_at(record, "queue").get("rank"))
-    if drawn_rank is not None and drawn_rank not in range(cell.get("gpus") or 1):
-        yield f"queue.rank is {drawn_rank}, there are {cell.get('gpus') or 1} GPUs"
-    yield from _drawn_mean(ledger.object_at(record, "queue"), cell.get("gpus") or 1)
-    if (
-        ledger.positive(data.get("samples"))
-        and data.get("mean_bytes") != data.get("bytes", 0) // data["samples"]
-    ):
-        yield (
-            f"dataset.mean_bytes is {data.get('mean_bytes')}, bytes / samples is"
-            f" {data.get('bytes', 0) // data['samples']}"
-        )
+    drawn_rank = number(queue.get("rank"))
+    if drawn_rank is not None and drawn_rank not in range(gpus):
+        yield f"queue.rank is {drawn_rank}, there are {gpus} GPUs"
+    yield from _drawn_mean(queue, gpus)
+    samples, mean = data.get("samples"), data.get("mean_bytes")
+    if ledger.positive(samples) and mean != (due := data.get("bytes", 0) // samples):
+        yield f"dataset.mean_bytes is {mean}, bytes / samples is {due}"
 
 
 def _drawn_mean(queue, gpus):
@@ -294,12 +235,10 @@ def _page_cache(record):
     dataset = ledger.object_at(record, "dataset")
     if "page_cache_method" not in dataset:  # an older feedrate's
         return
-    told = dataset.get("page_cache")
-    if dataset["page_cache_method"] not in METHODS.get(told, (None,)):
-        yield (
-            f"dataset.page_cache_method is {str(dataset['page_cache_method'])[:40]},"
-            f" dataset.page_cache {str(told)[:40]}"
-        )
+    told, method = dataset.get("page_cache"), dataset["page_cache_method"]
+    if method not in METHODS.get(told, (None,)):
+        state = f"dataset.page_cache {str(told)[:40]}"
+        yield f"dataset.page_cache_method is {str(method)[:40]}, {state}"
     if dataset.get("page_cache_scope") not in (("host", "client") if told else (None,)):
         yield f"dataset.page_cache_scope is {str(dataset.get('page_cache_scope'))[:40]}"
     if (look := dataset.get("page_cache_look")) is not None:
@@ -422,12 +361,7 @@ def _summary(summary, steps):
 def _interval(record):
     stated = record.get("ci95")
     raw = ledger.raw(record, "step_ms")
-    if stated is not None and (
-        not isinstance(stated, list)
-        or len(stated) != 2
-        or None in map(number, stated)
-        or not 0 < stated[0] <= stated[1]
-    ):
+    if stated is not None and not _is_interval(stated):
         yield f"ci95 {str(stated)[:60]} is no interval"
     elif stated is None and record["steps"] >= 2 * intervals.BLOCKS and ledger.drawn(record) < 1:
         yield f"ci95 is null, {record['steps']} steps give an interval"
@@ -440,12 +374,23 @@ def _interval(record):
             forms = [intervals.widened(form, ledger.drawn(record)) for form in forms]
         if ledger.since(record, 4):
             forms = [_below_the_set_rate(form, record) for form in forms]
-        if not any(_close(stated, *form) for form in forms):
-            low, high = forms[0][0]
-            yield (
-                f"ci95 is {stated[0]:.6g} to {stated[1]:.6g}, the steps in raw give {low:.6g} to"
-                f" {high:.6g}"
-            )
+        yield from _is_none_of("ci95", stated, forms)
+
+
+def _is_interval(value):
+    is_pair = isinstance(value, list) and len(value) == 2 and None not in map(number, value)
+    return is_pair and 0 < value[0] <= value[1]
+
+
+def _is_none_of(name, stated, forms):
+    """`forms`: [((low, high), slack), …], in any of which it may have been computed."""
+
+    def is_close(ends, slack):
+        return max(abs(math.log(value / end)) for value, end in zip(stated, ends)) <= slack
+
+    if not any(is_close(*form) for form in forms):
+        words = "{} is {:.6g} to {:.6g}, the steps in raw give {:.6g} to {:.6g}"
+        yield words.format(name, *stated, *forms[0][0])
 
 
 def _below_the_set_rate(interval, record):
@@ -476,18 +421,10 @@ def _device_rate(record):
         worked = [a - b for a, b in zip(steps, waits)]
         images = record["images"] / record["steps"]
         forms = [intervals.of_blocks(worked, images, nudge) for nudge in intervals.NUDGES]
-        if not any(_close(stated, ends, 2 * slack) for ends, slack in forms):
-            (low, high), _ = forms[0]
-            yield (
-                f"device_rate.ci95 is {stated[0]:.6g} to {stated[1]:.6g}, the steps in raw give"
-                f" {low:.6g} to {high:.6g}"
-            )
+        forms = [(ends, 2 * slack) for ends, slack in forms]
+        yield from _is_none_of("device_rate.ci95", stated, forms)
     if ("ceiling_imgs_per_s" in record) != ("ceiling_device_rate" in record):
         yield "one of ceiling_imgs_per_s and ceiling_device_rate is there without the other"
-
-
-def _close(stated, interval, slack):
-    return max(abs(math.log(value / end)) for value, end in zip(stated, interval)) <= slack
 
 
 def _idle(record):
@@ -496,15 +433,10 @@ def _idle(record):
         _part(record.get("device_idle_ms"), "mean"),
     )
     if share is not None and mean is not None:
-        window_ms = 1e3 * ledger.first_window(record)
-        if (
-            abs(share - mean * record["steps"] / window_ms)
-            > MS * record["steps"] / window_ms + EXACT
-        ):
-            yield (
-                f"device_idle_fraction is {share:.6g}, device_idle_ms.mean × steps / window is "
-                f"{mean * record['steps'] / window_ms:.6g}"
-            )
+        per_ms = record["steps"] / (1e3 * ledger.first_window(record))
+        if abs(share - mean * per_ms) > MS * per_ms + EXACT:
+            due = f"device_idle_ms.mean × steps / window is {mean * per_ms:.6g}"
+            yield f"device_idle_fraction is {share:.6g}, {due}"
     pairs = zip(ledger.raw(record, "device_idle_ms"), ledger.raw(record, "step_ms"))
     late = [i for i, (idle, step) in enumerate(pairs) if idle > step + MS]
     if late:
@@ -526,41 +458,31 @@ def _ceiling(record):
     elif ceiling is not None and not ledger.positive(share):
         yield "ceiling_fraction is not a positive number"
     elif ceiling is not None and abs(share * ceiling / record["imgs_per_s"] - 1) > EXACT:
-        yield (
-            f"ceiling_fraction is {share:.8g}, imgs_per_s / ceiling_imgs_per_s is"
-            f" {record['imgs_per_s'] / ceiling:.8g}"
-        )
+        due = f"imgs_per_s / ceiling_imgs_per_s is {record['imgs_per_s'] / ceiling:.8g}"
+        yield f"ceiling_fraction is {share:.8g}, {due}"
 
 
 def _capacities(record):
-    known = [
-        c
-        for c in record.get("capacities") or []
-        if isinstance(c, dict) and ledger.positive(c.get("imgs_per_s"))
-    ]
+    known = [c for c in record.get("capacities") or [] if isinstance(c, dict)]
+    known = [c for c in known if ledger.positive(c.get("imgs_per_s"))]
     for c in known:
-        used = number(c.get("utilisation"))
-        if used is not None and abs(used * c["imgs_per_s"] / record["imgs_per_s"] - 1) > EXACT:
-            yield (
-                f"capacities: utilisation of {str(c.get('resource'))[:40]} is {used:.6g},"
-                f" imgs_per_s / its capacity is {record['imgs_per_s'] / c['imgs_per_s']:.6g}"
-            )
-    names = [c.get("resource") for c in known]
-    if (
-        names[-1:] != ["cpu"]
-        and "cpu" in names
-        and number(known[names.index("cpu")].get("utilisation")) is not None
-    ):
-        i = names.index("cpu")
-        if names[i + 1] == "loader" and known[i]["utilisation"] >= BUSY_CPUS:
+        used, due = number(c.get("utilisation")), record["imgs_per_s"] / c["imgs_per_s"]
+        if used is not None and abs(used / due - 1) > EXACT:
+            what = f"capacities: utilisation of {str(c.get('resource'))[:40]}"
+            yield f"{what} is {used:.6g}, imgs_per_s / its capacity is {due:.6g}"
+    # a busy CPU stands before the loader that runs on it
+    for i, (c, following) in enumerate(zip(known, known[1:])):
+        is_busy = (number(c.get("utilisation")) or 0) >= BUSY_CPUS
+        if c.get("resource") == "cpu" and following.get("resource") == "loader" and is_busy:
             del known[i]
+            break
     rates = [c["imgs_per_s"] for c in known]
     if rates != sorted(rates):
         yield "capacities are not in order, the tightest first"
 
 
 def _part(summary, name, otherwise=None):
-    value = number(summary.get(name)) if isinstance(summary, dict) else None
+    value = number(ledger.part(summary, name))
     return otherwise if value is None else value
 
 

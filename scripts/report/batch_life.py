@@ -3,12 +3,10 @@ waiting behind the step before, and its step."""
 
 from __future__ import annotations
 
-from matplotlib.ticker import FuncFormatter, MaxNLocator
-
 from . import style, trace_lives
 from . import trace_drawing as drawing
 from .page import Page, at_bottom
-from .text import amount, plain, tick
+from .text import amount, plain
 from .trace import COPIES, STAGES, STEPS, TRAINING
 
 ROW = 0.135  # inches, as on a sheet
@@ -20,13 +18,11 @@ def draw(trace, ranks, options, context):
     chosen, note = trace_lives.chosen(trace, ranks, options.batch)
     kinds = _kinds(life for _, life in chosen)
     rank = chosen[0][1].rank
-    page = Page(
-        drawing.setting_of(rank),
-        "The life of a batch" if len(chosen) == 1 else "The life of two batches",
-        context,
-        scale=min(1.6, max(1.0, (ROW * sum(_rows(life) for _, life in chosen) + 2.9) / 5.625)),
-        words=rank.device or "a device without a name",
-    )
+    title = "The life of a batch" if len(chosen) == 1 else "The life of two batches"
+    tall = ROW * sum(_rows(life) for _, life in chosen) + 2.9  # inches
+    scale = min(1.6, max(1.0, tall / style.SHEET.height))
+    words = rank.device or "a device without a name"
+    page = Page(drawing.setting_of(rank), title, context, scale=scale, words=words)
     drawing.legend(page, kinds)
     ranges = [life.ms for _, life in chosen]
     alike = max(ranges) <= 3 * min(ranges)
@@ -34,7 +30,8 @@ def draw(trace, ranks, options, context):
         [] if alike else ["The two panels differ in scale."]
     )
     page.foot([], notes)
-    axes = _panels(page, [life for _, life in chosen])
+    heights = [_rows(life) for _, life in chosen]
+    axes = page.panels(len(chosen), left=0.135, over=0.34, heights=heights)
     for i, (ax, (why, life)) in enumerate(zip(axes, chosen)):
         _panel(ax, life, max(ranges) if alike else life.ms)
         several = f"rank {life.rank.number}, " if len(ranks) > 1 else ""
@@ -72,38 +69,13 @@ def _kinds(lives):
     """Those that the figure shows, in the order of a batch's way."""
     found = set()
     for life in lives:
-        found |= {
-            row.kinds[i]
-            for row in _workers(life)
-            for i in _around(row, life)
-            if row.batches[i] == life.batch
-        }
+        spans = ((row, i) for row in _workers(life) for i in _around(row, life))
+        found |= {row.kinds[i] for row, i in spans if row.batches[i] == life.batch}
         found |= {"wait", "submit", "step"}
         found |= {"queue"} if life.ready is not None else set()
         found |= {"copy"} if life.copy else set()
         found |= {"before"} if life.starts > life.there else set()
     return [k for k in (*STAGES, "wait", "queue", "submit", "copy", "before", "step") if k in found]
-
-
-def _panels(page, lives):
-    """One above the other, each as high as its rows need."""
-    axes = page.panels(len(lives), left=0.135, over=0.34)
-    if len(lives) > 1:
-        rows = [_rows(life) for life in lives]
-        above, below = page.above + 0.34, page.below + 0.52
-        grid = page.figure.add_gridspec(
-            len(lives),
-            1,
-            left=0.135,
-            right=0.965,
-            top=1 - page.inches(above),
-            bottom=page.inches(below),
-            hspace=0.62 / ((page.height - above - below - 0.62) / len(lives)),
-            height_ratios=rows,
-        )
-        for i, ax in enumerate(axes):
-            ax.set_subplotspec(grid[i, 0])
-    return axes
 
 
 def _panel(ax, life, width):
@@ -136,9 +108,7 @@ def _panel(ax, life, width):
     labels.append((y, "steps"))
     drawing.label_rows(ax, labels)
     ax.set_ylim(y - 0.6, 0.6)
-    ax.set_xlim(0, width * 1.01)
-    ax.xaxis.set_major_locator(MaxNLocator(12))
-    ax.xaxis.set_major_formatter(FuncFormatter(tick))
+    drawing.time_axis(ax, width * 1.01)
 
 
 def _bar(ax, y, kind, span, life, height=0.78):
@@ -158,10 +128,7 @@ def _stages(ax, y, row, life):
 
 
 def _others(ax, y, row, life, only=None):
-    places = [
-        i
-        for i in _around(row, life)
-        if row.batches[i] != life.batch and (only is None or row.kinds[i] in only)
-    ]
+    places = [i for i in _around(row, life) if row.batches[i] != life.batch]
+    places = [i for i in places if only is None or row.kinds[i] in only]
     for kind, spans in drawing.of_kinds(row, places).items():
         drawing.bars(ax, y, 0.78, kind, drawing.shifted(spans, life.begins), faint=True)

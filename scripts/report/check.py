@@ -28,19 +28,14 @@ def _parser():
             " was typed."
         ),
     )
-    parser.add_argument("folder", metavar="DIR", help="the result folder, which holds ledger.jsonl")
-    parser.add_argument(
-        "-o", "--output", metavar="DIR", help="where its report is (default: DIR/report)"
-    )
-    parser.add_argument(
-        "--no-drawing",
-        dest="drawing",
-        action="store_false",
-        help="do not make the report again: compare its files by their hashes alone",
-    )
+    add = parser.add_argument
+    add("folder", metavar="DIR", help="the result folder, which holds ledger.jsonl")
+    add("-o", "--output", metavar="DIR", help="where its report is (default: DIR/report)")
+    words = "do not make the report again: compare its files by their hashes alone"
+    add("--no-drawing", dest="drawing", action="store_false", help=words)
     # how many findings the caller has printed already
-    parser.add_argument("--found", type=int, default=0, help=argparse.SUPPRESS)
-    parser.add_argument("--feedrate-version", default="", help=argparse.SUPPRESS)
+    add("--found", type=int, default=0, help=argparse.SUPPRESS)
+    add("--feedrate-version", default="", help=argparse.SUPPRESS)
     return parser
 
 
@@ -57,25 +52,19 @@ def _check(options):
     context = cli.context_of(path, records, options.feedrate_version, notes.append)
     gone = plan.missing(records, context.planned)
     if gone and records and plan.has_ended(path) and records[-1]["status"] != "interrupted":
-        findings += [
-            f"{words.split(' and are')[0]}, although the last sweep ended by itself: records were"
-            " taken out"
-            for words in gone
-        ]
+        why = "although the last sweep ended by itself: records were taken out"
+        findings += [f"{words.split(' and are')[0]}, {why}" for words in gone]
     else:
         notes += gone
     if options.output and not os.path.isdir(report):
-        raise ledger.ReportError(
-            report, "there is no such folder", "name the report's with --output"
-        )
+        remedy = "name the report's with --output"
+        raise ledger.ReportError(report, "there is no such folder", remedy)
     if not os.path.isdir(report):
         notes.append(f"{report}: there is no report to check; `feedrate report` makes it")
     elif broken or not numbered:
         notes.append(f"{report}: not checked, because the ledger is damaged")
     else:
-        again = lambda folder, before: cli.make_again(
-            path, records, context.planned, before, folder
-        )  # noqa: E731
+        again = lambda at, before: cli.make_again(path, records, context.planned, before, at)
         found, more, compared = remade.problems(report, path, again, options.drawing)
         findings, notes = findings + found, notes + more
         files = f" and {compared} files of its report"
@@ -97,9 +86,8 @@ def _ledger(path):
     found, notes, numbered, broken = [], [], [], False
     for n, record, problem in ledger.scan(path):
         if problem and problem[0] == ledger.TORN:
-            notes.append(
-                f"line {n} is {ledger.TORN}: `feedrate sweep -o DIR --resume` measures it again"
-            )
+            remedy = "`feedrate sweep -o DIR --resume` measures it again"
+            notes.append(f"line {n} is {ledger.TORN}: {remedy}")
         elif problem:
             broken = True
             found.append((n, "; ".join(problem)))
@@ -107,8 +95,7 @@ def _ledger(path):
             numbered.append((n, record))
             found += [(n, words) for words in arithmetic.problems(record)]
     if not numbered and not found:
-        raise ledger.ReportError(
-            path, "the ledger holds no result", "run `feedrate sweep -o DIR` first"
-        )
+        remedy = "run `feedrate sweep -o DIR` first"
+        raise ledger.ReportError(path, "the ledger holds no result", remedy)
     found = sorted(found + sequence.problems(numbered), key=lambda entry: entry[0])
     return [f"line {n}: {words}" for n, words in found], notes, numbered, broken

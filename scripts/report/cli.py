@@ -28,9 +28,7 @@ from . import (
     trace,
     trace_report,
 )
-from . import (
-    settings as grouping,
-)
+from . import settings as grouping
 from .heading import heading
 from .text import clean
 
@@ -54,38 +52,19 @@ def _parser():
         epilog="A trace that `feedrate run --trace FILE` wrote has figures of its own: feedrate "
         "report FILE, and feedrate report FILE --help for their options.",
     )
-    parser.add_argument("folder", metavar="DIR", help="the result folder, which holds ledger.jsonl")
-    parser.add_argument(
-        "-o", "--output", metavar="DIR", help="where to write (default: DIR/report)"
-    )
-    parser.add_argument(
-        "--formats",
-        default="pdf,svg,png",
-        type=output.formats,
-        help="figure formats (default: pdf,svg,png)",
-    )
-    parser.add_argument(
-        "--only",
-        metavar="NAME",
-        action="append",
-        default=[],
-        help="draw this figure only, e.g. stages (may be given again)",
-    )
-    parser.add_argument(
-        "--no-figures", action="store_true", help="tables, index and page only, without figures"
-    )
-    parser.add_argument(
-        "--open", action="store_true", help="show the page, index.html, in the browser"
-    )
-    parser.add_argument("--no-html", dest="html", action="store_false", help="no index.html")
-    parser.add_argument(
-        "--no-paper",
-        dest="paper",
-        action="store_false",
-        help="no DIR/report/paper/: figures of one and two columns, captions, methods",
-    )
-    parser.add_argument("--no-slides", dest="slides", action="store_false", help="no slides.pptx")
-    parser.add_argument("--feedrate-version", default="", help=argparse.SUPPRESS)
+    add = parser.add_argument
+    add("folder", metavar="DIR", help="the result folder, which holds ledger.jsonl")
+    output.add_options(parser, "DIR/report")
+    words = "draw this figure only, e.g. stages (may be given again)"
+    add("--only", metavar="NAME", action="append", default=[], help=words)
+    words = "tables, index and page only, without figures"
+    add("--no-figures", action="store_true", help=words)
+    add("--open", action="store_true", help="show the page, index.html, in the browser")
+    add("--no-html", dest="html", action="store_false", help="no index.html")
+    words = "no DIR/report/paper/: figures of one and two columns, captions, methods"
+    add("--no-paper", dest="paper", action="store_false", help=words)
+    add("--no-slides", dest="slides", action="store_false", help="no slides.pptx")
+    add("--feedrate-version", default="", help=argparse.SUPPRESS)
     return parser
 
 
@@ -98,9 +77,7 @@ def _report(options):
     context = context_of(path, records, options.feedrate_version, _say)
     context.options = options
     folder = options.output or default_folder(path)
-    found = grouping.group(plan.complete(records, context.planned), _say, axes.beside(path))
-    diagnosis_file.attach(found, path, _say)
-    memory_limit.attach(found, path, _say)
+    found = _grouped(records, context, path, _say, axes.beside(path))
     talk.show(terminal.table(found, heading))
     for words in plan.missing(records, context.planned):
         _say(words)
@@ -114,6 +91,14 @@ def _report(options):
     return 1 if context.failed else 0
 
 
+def _grouped(records, context, path, say, tables=None):
+    """The settings, with what lies beside their ledger."""
+    found = grouping.group(plan.complete(records, context.planned), say, tables)
+    diagnosis_file.attach(found, path, say)
+    memory_limit.attach(found, path, say)
+    return found
+
+
 def make(found, records, path, context, folder):
     """Writes the whole report of the settings; the names of its files."""
     options = context.options
@@ -124,12 +109,14 @@ def make(found, records, path, context, folder):
         made.write(folder, path, context, written + [f"paper/{name}" for name in columns])
         return written
     context.claims = claims.of(found)
-    written = []
-    for write in _writers(options):
-        written += write(found, context, folder)
+    written = derived.write(folder, derived.TABLES, found, context)
+    if not options.no_figures:
+        written += _figures(found, context, folder)
+        written += paper.write_files(found, context, folder) if options.paper else []
+        written += _slides(found, context, folder) if options.slides else []
     if options.html:  # it holds the figures
         written += _html(records, path, found, context, folder)
-    written += _index(found, context, folder)
+    written += _index(found, context, folder)  # it links to all
     made.write(folder, path, context, written)
     return written
 
@@ -138,62 +125,25 @@ def make_again(path, records, planned, before, folder):
     """Makes the report that made.read() describes again, with the tables of this program: those
     beside the ledger may have been changed."""
     options = argparse.Namespace(**before["options"])
-    context = derived.Context(
-        before["ledger_name"],
-        before["feedrate_version"],
-        planned,
-        options=options,
-        records=len(records),
-        say=_silent,
-        figures=tuple(before["figures"]),
-    )
-    found = grouping.group(plan.complete(records, planned))
-    diagnosis_file.attach(found, path)
-    memory_limit.attach(found, path)
+    told = before["ledger_name"], before["feedrate_version"]
+    context = derived.Context(*told, planned, options, records=len(records))
+    context.say, context.figures = lambda words: None, tuple(before["figures"])
+    found = _grouped(records, context, path, context.say)
     make(found, records, path, context, folder)
-
-
-def _silent(_words):
-    pass
-
-
-def _writers(options):
-    """The writers of the report, in order. Each takes (settings, context, folder) and returns the
-    names of its files. The page follows, because it holds the figures, and the index comes last,
-    because it links to what the others wrote."""
-    writers = [_tables]
-    if not options.no_figures:
-        writers += [
-            _figures,
-            *([paper.write_files] if options.paper else []),
-            *([_slides] if options.slides else []),
-        ]
-    return writers
 
 
 def context_of(path, records, otherwise="", note=lambda text: None):
     """What footers and the index say of the ledger: where it lies, which feedrate wrote it, and
     what was planned."""
-    versions = sorted({v for v in map(ledger.version, records) if v}) or [
-        v for v in [otherwise] if v
-    ]
-    place = os.path.abspath(path)
-    return derived.Context(
-        clean("/".join(place.split(os.sep)[-2:]), 60),
-        clean(", ".join(versions), 60),
-        plan.read(path, note),
-        records=len(records),
-        say=_say,
-    )
+    versions = ", ".join(sorted({v for v in map(ledger.version, records) if v})) or otherwise
+    name, planned = derived.name_of(path), plan.read(path, note)
+    count = len(records)
+    return derived.Context(name, clean(versions, 60), planned, records=count, say=_say)
 
 
 def default_folder(path):
     """Where the report of a ledger lies."""
     return os.path.join(os.path.dirname(os.path.abspath(path)), "report")
-
-
-def _tables(found, context, folder):
-    return derived.write(folder, derived.TABLES, derived.Source(found, context))
 
 
 def _figures(found, context, folder):
@@ -203,20 +153,14 @@ def _figures(found, context, folder):
             output.make_folder(os.path.join(folder, "paper"))
         for drawn in drawing.draw(found, context, folder):
             if drawn.error:
-                context.say(
-                    f"{drawn.plan.name} could not be drawn: {drawn.error}; the other figures "
-                    "are complete, please report it with the ledger"
-                )
+                rest = "the other figures are complete, please report it with the ledger"
+                context.say(f"{drawn.plan.name} could not be drawn: {drawn.error}; {rest}")
                 context.failed.append(drawn.plan.name)
             elif drawn.kinds or drawn.caption:
                 context.say(f"drew {drawn.plan.name}")
                 context.drawn.append(drawn)
     except ImportError as error:
-        context.say(
-            f"figures: Python module {clean(error.name)} is missing, so that no figure is "
-            "drawn; run ./scripts/quickstart, or `python3 -m pip install matplotlib numpy`, or "
-            "name a Python that has them in FEEDRATE_PYTHON"
-        )
+        context.say(str(talk.lacking("figures", error, talk.DRAWING, "no figure is drawn")))
         context.failed.append("figures")
         return []
     names = [f"{drawn.plan.name}.{kind}" for drawn in context.drawn for kind in drawn.kinds]
@@ -229,11 +173,8 @@ def _slides(found, context, folder):
     try:
         from . import slides
     except ImportError as error:
-        context.say(
-            f"slides: Python module {clean(error.name)} is missing, so that slides.pptx is not"
-            " written; run ./scripts/quickstart, or `python3 -m pip install python-pptx`, or give"
-            " --no-slides"
-        )
+        so = "slides.pptx is not written"
+        context.say(str(talk.lacking("slides", error, "python-pptx", so, "give --no-slides")))
         context.failed.append("slides")
         return []
     return slides.write_files(found, context, folder)
@@ -247,11 +188,8 @@ def _html(records, path, found, context, folder):
         text = html_page.build(found, records, context, path)
     except ImportError as error:
         old = " (the one there is of an earlier report)" if os.path.exists(page) else ""
-        context.say(
-            f"index.html: Python module {clean(error.name)} is missing, so that it is not"
-            f" written{old}; run ./scripts/quickstart, or `python3 -m pip install Jinja2`, or name"
-            " a Python that has it in FEEDRATE_PYTHON, or leave it out with --no-html"
-        )
+        so, otherwise = f"it is not written{old}", f"{talk.ANOTHER}, or leave it out with --no-html"
+        context.say(str(talk.lacking("index.html", error, "Jinja2", so, otherwise)))
         context.failed.append("index.html")
         return []
     output.write(page, text)
@@ -278,11 +216,8 @@ def _index(found, context, folder):
         "slides": options.slides and not options.no_figures and "slides" not in failed,
         "paper": options.paper and not options.no_figures,
     }
-    lines = tuple(output.figure_line(drawn) for drawn in context.drawn)
-    return derived.write(
-        folder,
-        derived.INDEX,
-        derived.Source(
-            found, context, lines, tuple(key for key, is_there in there.items() if is_there)
-        ),
-    )
+    leads_to = [key for key, is_there in there.items() if is_there]
+    lines = [output.figure_line(drawn) for drawn in context.drawn]
+    text = output.index(found, heading, lines, leads_to, context)
+    output.write(os.path.join(folder, "index.md"), text)
+    return ["index.md"]

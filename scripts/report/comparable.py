@@ -5,13 +5,14 @@ from __future__ import annotations
 from . import ledger, statistics
 from .cells import Ceiling
 from .tables import ABOVE, incomplete
-from .text import clean
 
 # Each value of these axes has its own data: a comparison across them expects different data.
 DATA_AXES = {"data", "image-size", "input-size", "tensor-dtype", "container"}
 # Limits that set how long is measured count always; the maxima only where a run came up to them.
 LIMITS = ("warmup_seconds", "min_seconds", "min_steps")
 MAXIMA = ("max_warmup_seconds", "max_seconds")
+OF_A_RUN = ("started_at", "imgs_per_s", "window_s", "step_ms", "stages", "monitors")
+OF_A_RUN += ("resident_bytes",)
 AT_THE_MAXIMUM = {"unsteady", "short_warmup", "short_window", "queue_not_at_rest"}
 
 
@@ -39,15 +40,11 @@ def caveats(pair):
             notes.append(f"{side} is flagged {', '.join(names)}")
         ceiling = cell if isinstance(cell, Ceiling) else cell.divided_by
         if cell.above_ceiling:
-            notes.append(
-                f"{ABOVE} in {side}: its share of the ceiling lies above 1 by more than its"
-                " interval"
-            )
+            words = "its share of the ceiling lies above 1 by more than its interval"
+            notes.append(f"{ABOVE} in {side}: {words}")
         if ceiling and not ceiling.recorded and ceiling.drifts:
-            notes.append(
-                f"the ceiling of {side} moved within a repetition, on average"
-                f" {ceiling.mean_drift_words}"
-            )
+            moved = f"moved within a repetition, on average {ceiling.mean_drift_words}"
+            notes.append(f"the ceiling of {side} {moved}")
         notes += [f"{words} ({side})" for words in incomplete(ceiling)] if ceiling else []
         if cell.runs and cell.data != "synthetic" and not _manifests(cell):
             notes.append(f"the dataset of {side} is unknown")
@@ -71,21 +68,12 @@ def why_invalid(cell):
     bad = [r for r in records if not r["valid"] or not ledger.valid(r)]
     if not bad:
         return ""
-    names = _flag_names(bad, "serious")
-    return f"{len(bad)} of {len(records)} runs invalid" + (
-        f" ({', '.join(names)})" if names else ""
-    )
+    names = ", ".join(_flag_names(bad, "serious"))
+    return f"{len(bad)} of {len(records)} runs invalid" + (names and f" ({names})")
 
 
 def _flag_names(records, severity):
-    return sorted(
-        {
-            clean(f.get("name") or "?", 40)
-            for r in records
-            for f in ledger.flags(r)
-            if f.get("severity") == severity
-        }
-    )
+    return ledger.named([f for r in records for f in ledger.flags(r)], severity)
 
 
 def _manifests(cell):
@@ -119,36 +107,16 @@ def _invalid(pair, rules):
 def _same_runs(pair, rules):
     # Two emulated runs may begin within a second and take the same steps; what else their processes
     # did differs.
-    runs = [
-        [
-            tuple(
-                repr(r.get(k))
-                for k in (
-                    "started_at",
-                    "imgs_per_s",
-                    "window_s",
-                    "step_ms",
-                    "stages",
-                    "monitors",
-                    "resident_bytes",
-                )
-            )
-            for r in cell.records
-        ]
-        for cell in (pair.a, pair.b)
-    ]
-    return "A and B hold the same run" if set(runs[0]) & set(runs[1]) else ""
+    runs = [{tuple(repr(r.get(k)) for k in OF_A_RUN) for r in c.records} for c in (pair.a, pair.b)]
+    return "A and B hold the same run" if runs[0] & runs[1] else ""
 
 
 def _other_data(pair, rules):
     a, b = _manifests(pair.a), _manifests(pair.b)
     both = a.keys() & b.keys()
     by_design = not both and DATA_AXES & set(rules.across)
-    return (
-        ""
-        if not a or not b or by_design or both and all(a[v] == b[v] for v in both)
-        else "other data: the datasets' manifests differ"
-    )
+    is_same = not a or not b or by_design or both and all(a[v] == b[v] for v in both)
+    return "" if is_same else "other data: the datasets' manifests differ"
 
 
 def _other_limits(pair, rules):
@@ -156,19 +124,12 @@ def _other_limits(pair, rules):
 
 
 def _limits_apart(pair):
-    names = {
-        str(f.get("name"))
-        for cell in (pair.a, pair.b)
-        for r in cell.records
-        for f in ledger.flags(r)
-    }
+    names = set().union(*(ledger.flag_names(r) for c in (pair.a, pair.b) for r in c.records))
     for name in LIMITS + (MAXIMA if names & AT_THE_MAXIMUM else ()):
         a, b = _limit(pair.a, name), _limit(pair.b, name)
         if a and b and a != b:
-            return (
-                f"other limits: {name} {' and '.join(sorted(a))} in A, {' and '.join(sorted(b))}"
-                " in B"
-            )
+            a, b = (" and ".join(sorted(values)) for values in (a, b))
+            return f"other limits: {name} {a} in A, {b} in B"
     return ""
 
 
@@ -178,12 +139,11 @@ def _limit(cell, name):
 
 
 def _too_few(pair, rules):
-    return _either(
-        pair,
-        lambda cell: (
-            "" if len(cell.by_repetition) >= statistics.LEAST else f"n = {len(cell.by_repetition)}"
-        ),
-    )
+    def why(cell):
+        n = len(cell.by_repetition)
+        return "" if n >= statistics.LEAST else f"n = {n}"
+
+    return _either(pair, why)
 
 
 def _either(pair, why):
@@ -193,6 +153,10 @@ def _either(pair, why):
     return f"{a} in A" if a else f"{b} in B" if b else ""
 
 
+REPEAT = (
+    f"below {statistics.LEAST} repetitions the spread between runs is unknown: measure with"
+    " --repetitions 6"
+)
 CHECKS = (
     (_missing, ""),
     (_failed, "its error is in the ledger: `feedrate report` shows it"),
@@ -201,11 +165,5 @@ CHECKS = (
     (_same_runs, "compare ledgers that were measured independently"),
     (_other_data, "measure both on the same dataset"),
     (_other_limits, "measure both with the same limits; --allow-limits compares all the same"),
-    (
-        _too_few,
-        (
-            f"below {statistics.LEAST} repetitions the spread between runs is unknown: measure with"
-            " --repetitions 6"
-        ),
-    ),
+    (_too_few, REPEAT),
 )

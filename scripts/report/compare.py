@@ -17,12 +17,10 @@ from . import (
     ledger,
     matching,
     settings,
-    surroundings,
     talk,
     verdicts,
 )
 from .tables import all_rows
-from .terminal import wrapped
 from .text import clean
 
 _say = talk.sayer("feedrate compare")
@@ -58,62 +56,28 @@ def _parser():
             f" was typed, {exit_code.NAMED} something that --fail-on names."
         ),
     )
-    parser.add_argument(
-        "folders",
-        metavar="A B",
-        nargs="+",
-        help="result folders or ledgers; each is compared with the first",
-    )
-    parser.add_argument(
-        "--across",
-        metavar="AXES",
-        type=_names,
-        default=(),
-        help="axes that may differ, e.g. device,precision",
-    )
-    parser.add_argument(
-        "--margin",
-        metavar="PERCENT",
-        type=_percent,
-        default=0.01,
-        help="differences up to this do not matter (default: 1)",
-    )
-    parser.add_argument(
-        "--adjust",
-        choices=("none", "holm"),
-        default="none",
-        help="for the number of cells compared (default: none)",
-    )
-    parser.add_argument(
-        "--fail-on",
-        metavar="KINDS",
-        type=_kinds,
-        default=exit_code.DEFAULT,
-        help=(
-            f"exit with {exit_code.NAMED} if a cell is: {', '.join(exit_code.KINDS)} "
-            f"(default: {','.join(exit_code.DEFAULT)}). lost: {exit_code.LOST}"
-        ),
-    )
-    parser.add_argument(
-        "--allow-invalid", action="store_true", help="compare results with serious flags too"
-    )
-    parser.add_argument(
-        "--allow-limits", action="store_true", help="compare results measured with other limits too"
-    )
+    add = parser.add_argument
+    words = "result folders or ledgers; each is compared with the first"
+    add("folders", metavar="A B", nargs="+", help=words)
+    words = "axes that may differ, e.g. device,precision"
+    add("--across", metavar="AXES", type=_names, default=(), help=words)
+    words = "differences up to this do not matter (default: 1)"
+    add("--margin", metavar="PERCENT", type=_percent, default=0.01, help=words)
+    words = "for the number of cells compared (default: none)"
+    add("--adjust", choices=("none", "holm"), default="none", help=words)
+    words = f"exit with {exit_code.NAMED} if a cell is: {', '.join(exit_code.KINDS)} "
+    words += f"(default: {','.join(exit_code.DEFAULT)}). lost: {exit_code.LOST}"
+    add("--fail-on", metavar="KINDS", type=_kinds, default=exit_code.DEFAULT, help=words)
+    words = "compare results with serious flags too"
+    add("--allow-invalid", action="store_true", help=words)
+    words = "compare results measured with other limits too"
+    add("--allow-limits", action="store_true", help=words)
     form = parser.add_mutually_exclusive_group()
     for name in ("json", "csv", "markdown"):
-        form.add_argument(
-            f"--{name}",
-            dest="form",
-            action="store_const",
-            const=name,
-            default="text",
-            help=f"{name} in place of the table",
-        )
-    parser.add_argument(
-        "--html", metavar="FILE", help="write the comparison as a page for a browser, too"
-    )
-    parser.add_argument("--feedrate-version", default="", help=argparse.SUPPRESS)
+        more = dict(action="store_const", const=name, default="text")
+        form.add_argument(f"--{name}", dest="form", help=f"{name} in place of the table", **more)
+    add("--html", metavar="FILE", help="write the comparison as a page for a browser, too")
+    add("--feedrate-version", default="", help=argparse.SUPPRESS)
     return parser
 
 
@@ -150,13 +114,15 @@ def _compare(options):
     others = list(zip(sides, verdicts.compare(pairs, rules)))
     code, why = exit_code.outcome(others, options.fail_on, rules)
     if options.form == "json":
-        talk.show(compare_files.write_json(baseline, others, rules, code))
+        words = compare_files.write_json(baseline, others, rules, code)
     elif options.form == "csv":
-        talk.show(compare_files.write_csv(baseline, others, rules).rstrip("\n"))
+        words = compare_files.write_csv(baseline, others, rules)
     elif options.form == "markdown":
-        talk.show(compare_files.write_markdown(baseline, others, rules).rstrip("\n"))
+        words = compare_files.write_markdown(baseline, others, rules)
     else:
-        talk.show("\n\n".join(_text(baseline, side, found, rules) for side, found in others))
+        parts = (compare_table.text(baseline, side, found, rules) for side, found in others)
+        words = "\n\n".join(parts)
+    talk.show(words.rstrip("\n"))
     if options.html:
         version = clean(options.feedrate_version, 60)
         compare_page.write(options.html, baseline, others, rules, version, _say)
@@ -167,9 +133,8 @@ def _compare(options):
 
 def _read(folder):
     path = ledger.find(folder)
-    found = settings.group(
-        ledger.read(path, _say), lambda words: _say(f"{folder}: {words}"), axes.beside(path)
-    )
+    records, note = ledger.read(path, _say), lambda words: _say(f"{folder}: {words}")
+    found = settings.group(records, note, axes.beside(path))
     cells = [c for c in all_rows(found) if not getattr(c, "recorded", False)]
     return Side(
         clean(folder, 200),
@@ -187,20 +152,13 @@ def _pairs(baseline, side, rules):
     axes = matching.suggestion(found) if lonely else ()
     across = _across(baseline, side, dict.fromkeys([*rules.across, *axes]))
     if lonely == len(baseline.cells):
-        raise ledger.ReportError(
-            f"{baseline.path} and {side.path}",
-            "no cell of one has the axes of a cell of the other",
-            (
-                f"`{across}` compares cells that differ there"
-                if axes
-                else "measure the same cells in both"
-            ),
-        )
+        why = "no cell of one has the axes of a cell of the other"
+        remedy = f"`{across}` compares cells that differ there"
+        remedy = remedy if axes else "measure the same cells in both"
+        raise ledger.ReportError(f"{baseline.path} and {side.path}", why, remedy)
     if axes:
-        _say(
-            f"{lonely} cells of {baseline.path} have no counterpart in {side.path}; `{across}`"
-            " would give some of them one"
-        )
+        alone = f"{lonely} cells of {baseline.path} have no counterpart in {side.path}"
+        _say(f"{alone}; `{across}` would give some of them one")
     return found
 
 
@@ -208,31 +166,3 @@ def _across(baseline, side, axes):
     """The whole command."""
     names = ",".join(clean(axis, 40) for axis in axes)
     return shlex.join(["feedrate", "compare", baseline.folder, side.folder, "--across", names])
-
-
-def _text(baseline, side, found, rules):
-    first = surroundings.unlike(baseline.records, side.records)
-    head = (
-        wrapped(
-            "UNLIKE MACHINES: "
-            + "; ".join(f"{words}: {a} in A, {b} in B" for words, a, b in first)
-            + ".",
-            "  ",
-        )
-        + [""]
-        if first
-        else []
-    )
-    lines = wrapped("Differs between A and B:", "")
-    for words in surroundings.lines(baseline.records, side.records):
-        lines += ["  " + line for line in wrapped(words, "  ")]
-    lines += [""] + [
-        line for words in compare_table.summary(found, rules) for line in wrapped(words, "  ")
-    ]
-    return (
-        "\n".join(head)
-        + ("\n" if head else "")
-        + compare_table.text(baseline, side, found, rules)
-        + "\n"
-        + "\n".join(lines)
-    )

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
+from types import SimpleNamespace
 
 from . import axes as axis_tables
+from . import surroundings
 from .cells import Ceiling
 from .heading import heading
 from .terminal import aligned, wrapped
@@ -15,21 +18,39 @@ HEAD = ("cell", "n", "A, imgs/s", "B, imgs/s", "B/A", "95 % interval", "% of cei
 LEFT = (0, 7)
 
 
-def text(side_a, side_b, found, rules):
-    """The whole comparison of B with A."""
-    notes = letters(found)
-    rows = [(headings(c, side_a, side_b), row(c, notes, rules)) for c in found]
-    widths = [
-        max(len(r[i]) for r in [HEAD, *(r for _, r in rows)]) for i in range(len(HEAD) - 1)
-    ] + [0]
-    out = [f"A: {clean(side_a.path, 90)}", f"B: {clean(side_b.path, 90)}", ""]
-    for title in dict.fromkeys(title for title, _ in rows):
-        out += [line for words in title for line in wrapped(words, "   ")] + [""]
-        out += [aligned(HEAD, widths, LEFT)]
-        out += [aligned(r, widths, LEFT) for t, r in rows if t == title] + [""]
-    for words in footnotes(found, notes):
-        out += wrapped(words, "  ")
-    return "\n".join(out + [""])
+def told(baseline, side, found, rules):
+    """What every form of the comparison of a side with the baseline says; `tables`: {machine
+    settings: rows under HEAD}."""
+    notes, tables, records = letters(found), {}, (baseline.records, side.records)
+    for c in found:
+        tables.setdefault(headings(c, baseline, side), []).append(row(c, notes, rules))
+    return SimpleNamespace(
+        path=side.path,
+        unlike=surroundings.unlike(*records),
+        differences=surroundings.lines(*records),
+        summary=summary(found, rules),
+        tables=tables,
+        footnotes=footnotes(found, notes),
+    )
+
+
+def text(baseline, side, found, rules):
+    """For the terminal."""
+    said, lines = told(baseline, side, found, rules), []
+    if said.unlike:
+        words = "; ".join(f"{words}: {a} in A, {b} in B" for words, a, b in said.unlike)
+        lines += [*wrapped(f"UNLIKE MACHINES: {words}.", "  "), ""]
+    lines += [f"A: {clean(baseline.path, 90)}", f"B: {clean(side.path, 90)}", ""]
+    every = [HEAD, *(r for rows in said.tables.values() for r in rows)]
+    widths = [max(map(len, column)) for column in zip(*every)][:-1] + [0]
+    for title, rows in said.tables.items():
+        lines += [line for words in title for line in wrapped(words, "   ")] + [""]
+        lines += [aligned(words, widths, LEFT) for words in (HEAD, *rows)] + [""]
+    lines += [line for words in said.footnotes for line in wrapped(words, "  ")]
+    lines += ["", "Differs between A and B:"]
+    lines += ["  " + line for words in said.differences for line in wrapped(words, "  ")]
+    lines += ["", *(line for words in said.summary for line in wrapped(words, "  "))]
+    return "\n".join(lines)
 
 
 def headings(comparison, side_a, side_b):
@@ -54,11 +75,8 @@ def label(comparison, across):
     words[0] += f" {clean(size, 20)}" if size else ""
     words += [workers(cell.workers)] if cell.workers is not None else []
     words += [gpus(cell.gpus)] if cell.gpus > 1 else []
-    words += [
-        v
-        for v in [max(pair.a.variant if pair.a else "", pair.b.variant if pair.b else "", key=len)]
-        if v
-    ]
+    variants = [cell.variant for cell in (pair.a, pair.b) if cell and cell.variant]
+    words += [max(variants, key=len)] if variants else []
     for axis in across if pair.a and pair.b else ():
         values = [c.said(axis) for c in (pair.a, pair.b)]
         if values[0] != values[1] and axis not in axis_tables.own().of_setting:
@@ -139,24 +157,20 @@ def footnotes(found, notes):
     for c in found:
         if c.remedy:
             remedies.setdefault(c.remedy, []).append(c.reason)
-    lines += [
-        f"{listing(dict.fromkeys(reasons[:3]))}: {remedy}." for remedy, reasons in remedies.items()
-    ]
+    for remedy, reasons in remedies.items():
+        lines.append(f"{listing(dict.fromkeys(reasons[:3]))}: {remedy}.")
     return lines
 
 
 def summary(found, rules):
     """The counts, and how many differences chance alone would show."""
-
-    def count(verdict):
-        return sum(c.verdict == verdict for c in found)
-
+    count = Counter(c.verdict for c in found)
     compared = sum(c.rate is not None for c in found)
     margin = f"±{100 * rules.margin:g} %"
     lines = [
-        f"{len(found)} cells: {count(FASTER)} faster, {count(SLOWER)} slower, {count(EQUAL)} equal"
-        f" within {margin}, {count(UNSEEN) + count(SMALL)} with no difference seen beyond it,"
-        f" {count(INCOMPARABLE)} not comparable."
+        f"{len(found)} cells: {count[FASTER]} faster, {count[SLOWER]} slower, {count[EQUAL]} equal"
+        f" within {margin}, {count[UNSEEN] + count[SMALL]} with no difference seen beyond it,"
+        f" {count[INCOMPARABLE]} not comparable."
     ]
     if compared and rules.adjust == "holm":
         lines.append(

@@ -12,7 +12,6 @@ from .page import Page
 from .text import clean, percent, tick
 from .verdicts import FASTER, INCOMPARABLE, SLOWER
 
-TITLE = "B beside A"
 MOST = 60  # rows
 WIDE = 4.0  # the largest ratio over the least, from which on a log scale is needed
 TOLD = (FASTER, SLOWER)
@@ -57,14 +56,8 @@ def draw(baseline, side, found, rules, context):
     telling = _telling(found, rules.across)
     rows = [_row(c, telling) for c in shown]
     words = f"A: {clean(baseline.path, 90)} · B: {clean(side.path, 90)}"
-    page = Page(
-        _setting(baseline, side),
-        claim(found, rules),
-        context,
-        None,
-        forest.scale_for(rows),
-        words,
-    )
+    setting, scale = _setting(baseline, side), forest.scale_for(rows)
+    page = Page(setting, claim(found, rules), context, scale=scale, words=words)
     drawn = [cell for c in shown if c.rate for cell in (c.pair.a, c.pair.b)]
     page.foot(drawn, _notes(found, shown, rules))
     ax = forest.draw(page, rows)
@@ -104,14 +97,9 @@ def _row(c, telling):
     if not c.rate:
         return forest.Row(cell, name, None, f"{INCOMPARABLE}: {clean(c.reason, 50)}")
     invalid = any(comparable.why_invalid(one) for one in (c.pair.a, c.pair.b))
-    return forest.Row(
-        cell,
-        name,
-        _Ratio(c.rate.ratio, *c.rate.interval),
-        f"{_words(c)} {_verdict(c)}" + (" !" if invalid else ""),
-        c.verdict in TOLD,
-        invalid,
-    )
+    words = f"{_words(c)} {_verdict(c)}" + (" !" if invalid else "")
+    ratio = _Ratio(c.rate.ratio, *c.rate.interval)
+    return forest.Row(cell, name, ratio, words, c.verdict in TOLD, invalid)
 
 
 def _words(c):

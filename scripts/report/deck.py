@@ -16,11 +16,12 @@ from .text import clean
 
 WIDTH, HEIGHT = Inches(13.333), Inches(7.5)
 MARGIN = Inches(0.5)
+WHOLE = WIDTH - 2 * MARGIN
 INK, GREY, RED = RGBColor(0x11, 0x11, 0x11), RGBColor(0x59, 0x59, 0x59), RGBColor(0xB0, 0x3A, 0x00)
 HEADED_LAYOUT = 5  # of python-pptx's own template, with a title alone
 TITLE_SIZE = 24  # points
 WIDEST = 0.7  # of its size, what a letter takes in bold DejaVu Sans
-LETTERS = int((WIDTH - 2 * MARGIN) / Pt(1) / (WIDEST * TITLE_SIZE))  # of a line of a title
+LETTERS = int(WHOLE / Pt(1) / (WIDEST * TITLE_SIZE))  # of a line of a title
 MEANS_LITTLE = 20  # letters: a shorter clause says nothing by itself
 MARGINS = 4  # letters that a table cell's margins take
 EPOCH = datetime.datetime(2000, 1, 1)
@@ -29,12 +30,16 @@ EPOCH = datetime.datetime(2000, 1, 1)
 def slide(presentation, words, line=""):
     """A slide with its title, which takes two lines at most, and what it is of below it."""
     made = presentation.slides.add_slide(presentation.slide_layouts[HEADED_LAYOUT])
-    _place(made.shapes.title, Inches(0.15), Inches(0.95))
-    _fill(made.shapes.title.text_frame, [words], TITLE_SIZE, bold=True)
+    title = made.shapes.title
+    title.left, title.top, title.width, title.height = MARGIN, Inches(0.15), WHOLE, Inches(0.95)
+    _fill(title.text_frame, [words], TITLE_SIZE, bold=True)
     if line:
-        box = made.shapes.add_textbox(MARGIN, Inches(1.08), WIDTH - 2 * MARGIN, Inches(0.35))
-        _fill(box.text_frame, [line], 13 if len(line) < 120 else 11, GREY)
+        _fill(_box(made, 1.08, 0.35), [line], 13 if len(line) < 120 else 11, GREY)
     return made
+
+
+def _box(slide, top, height):
+    return slide.shapes.add_textbox(MARGIN, Inches(top), WHOLE, Inches(height)).text_frame
 
 
 def fitting(words):
@@ -44,9 +49,8 @@ def fitting(words):
     while not _fits(words):
         shorter = max(words.rfind("; "), words.rfind(": "))
         if shorter < MEANS_LITTLE:
-            return textwrap.shorten(
-                words, 2 * LETTERS - 12, placeholder="…", break_on_hyphens=False
-            )
+            most = 2 * LETTERS - 12
+            return textwrap.shorten(words, most, placeholder="…", break_on_hyphens=False)
         words = words[:shorter]
     return words
 
@@ -57,14 +61,13 @@ def _fits(words):
 
 def lines(slide, labelled, is_doubtful=False):
     """Labelled lines of text below the title, in a size that leaves room for all of them."""
-    box = slide.shapes.add_textbox(MARGIN, Inches(1.5), WIDTH - 2 * MARGIN, Inches(5.6))
     labelled = [(label, clean(words, 600)) for label, words in labelled if words]
     length = sum(max(len(words), 60) for _, words in labelled)
     size = 18 if length < 900 else 14 if length < 1800 else 11
-    frame = box.text_frame
+    frame = _box(slide, 1.5, 5.6)
     frame.word_wrap = True
     for i, (label, words) in enumerate(labelled):
-        paragraph = frame.paragraphs[0] if i == 0 else frame.add_paragraph()
+        paragraph = _paragraph(frame, i)
         paragraph.space_after = Pt(size / 2)
         for part, bold in ((f"{label}: " if label else "", True), (words, False)):
             run = paragraph.add_run()
@@ -79,9 +82,9 @@ def picture(slide, data, words):
     if not data:
         return
     shape = slide.shapes.add_picture(io.BytesIO(data), 0, top, height=high)
-    if shape.width > WIDTH - 2 * MARGIN:
-        shape.height = int(shape.height * (WIDTH - 2 * MARGIN) / shape.width)
-        shape.width = WIDTH - 2 * MARGIN
+    if shape.width > WHOLE:
+        shape.height = int(shape.height * WHOLE / shape.width)
+        shape.width = WHOLE
     shape.left = int((WIDTH - shape.width) / 2)
     shape.name = words.partition(":")[0]
     # python-pptx has no name for alternative text
@@ -91,18 +94,13 @@ def picture(slide, data, words):
 def table(slide, head, rows, wide):
     """A table of (words, doubtful) rows; doubtful ones are red throughout. No column is wider than
     `wide` letters."""
-    shape = slide.shapes.add_table(
-        len(rows) + 1,
-        len(head),
-        MARGIN,
-        Inches(1.45),
-        WIDTH - 2 * MARGIN,
-        Inches(0.32) * (len(rows) + 1),
-    )
-    longest = [max([len(head[i])] + [len(words[i]) for words, _ in rows]) for i in range(len(head))]
+    count = len(rows) + 1
+    place = MARGIN, Inches(1.45), WHOLE, Inches(0.32) * count
+    shape = slide.shapes.add_table(count, len(head), *place)
+    longest = [max(map(len, column)) for column in zip(head, *(words for words, _ in rows))]
     shares = [min(max(n, 5), wide) + MARGINS for n in longest]
     for column, share in zip(shape.table.columns, shares):
-        column.width = int((WIDTH - 2 * MARGIN) * share / sum(shares))
+        column.width = int(WHOLE * share / sum(shares))
     # by row; asked for one by one, each is looked for from the start
     cells = shape.table.iter_cells()
     for y, (words, doubtful) in enumerate([(head, False), *rows]):
@@ -113,41 +111,36 @@ def table(slide, head, rows, wide):
 def _cell(cell, words, is_head, doubtful):
     run = cell.text_frame.paragraphs[0].add_run()
     run.text = clean(words, 200)
-    font = run.font
-    font.size = Pt(11)
+    run.font.size = Pt(11)
     if doubtful:
-        font.color.rgb = RED
+        run.font.color.rgb = RED
     if is_head or doubtful:
-        font.bold = True
+        run.font.bold = True
 
 
 def note(slide, words):
-    box = slide.shapes.add_textbox(MARGIN, Inches(6.98), WIDTH - 2 * MARGIN, Inches(0.35))
-    _fill(box.text_frame, [words], 11, GREY)
+    _fill(_box(slide, 6.98, 0.35), [words], 11, GREY)
 
 
 def text(slide, paragraphs):
     """Running text, as large as its length lets it be."""
-    box = slide.shapes.add_textbox(MARGIN, Inches(1.2), WIDTH - 2 * MARGIN, Inches(6.1))
-    length = sum(len(p) for p in paragraphs)
-    _fill(
-        box.text_frame,
-        paragraphs,
-        16 if length < 1500 else 13 if length < 2600 else 10 if length < 4400 else 7,
-    )
-    for paragraph in box.text_frame.paragraphs:
+    frame, length = _box(slide, 1.2, 6.1), sum(map(len, paragraphs))
+    size = 16 if length < 1500 else 13 if length < 2600 else 10 if length < 4400 else 7
+    _fill(frame, paragraphs, size)
+    for paragraph in frame.paragraphs:
         paragraph.space_after = Pt(8)
 
 
-def _place(shape, top, height):
-    shape.left, shape.top, shape.width, shape.height = MARGIN, top, WIDTH - 2 * MARGIN, height
+def _paragraph(frame, i):
+    """A frame has one from the start."""
+    return frame.paragraphs[0] if i == 0 else frame.add_paragraph()
 
 
 def _fill(frame, lines, size, colour=INK, bold=False):
     frame.word_wrap = True
     frame.vertical_anchor = MSO_ANCHOR.TOP
     for i, line in enumerate(lines):
-        paragraph = frame.paragraphs[0] if i == 0 else frame.add_paragraph()
+        paragraph = _paragraph(frame, i)
         paragraph.alignment = PP_ALIGN.LEFT
         run = paragraph.add_run()
         run.text = clean(line, 9000)
@@ -162,12 +155,9 @@ def date(presentation, started, version):
         when = EPOCH
     properties = presentation.core_properties
     properties.created = properties.modified = when
-    properties.title, properties.author = (
-        "feedrate report",
-        f"feedrate {clean(version, 60)}".strip(),
-    )
-    properties.last_modified_by = properties.author
-    properties.revision = 1
+    properties.title, properties.revision = "feedrate report", 1
+    author = f"feedrate {clean(version, 60)}".strip()
+    properties.author = properties.last_modified_by = author
 
 
 def without_times(data):
@@ -179,7 +169,6 @@ def without_times(data):
     ):
         for name in old.namelist():
             kind = zipfile.ZIP_STORED if name.endswith(".png") else zipfile.ZIP_DEFLATED
-            new.writestr(
-                zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), old.read(name), compress_type=kind
-            )
+            undated = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+            new.writestr(undated, old.read(name), compress_type=kind)
     return stream.getvalue()

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from . import latex_table, methods, output, tables
 from .figures import NAMED
 from .heading import heading
+from .text import clean
 
 
 @dataclass
@@ -27,37 +28,24 @@ class Context:
     say: object = print  # say(text): a line of talk
 
 
-@dataclass(frozen=True)
-class Source:
-    """What a writer may draw on."""
-
-    settings: list
-    context: Context
-    figures: tuple = ()  # a line of the index for each
-    leads_to: tuple = ()  # what else the index names: keys of output.ELSEWHERE
+def name_of(path, most=60):
+    """Of a ledger: its folder's and its own."""
+    return clean("/".join(os.path.abspath(path).split(os.sep)[-2:]), most)
 
 
 # A new file of text: one line here, and it is written with every report. The captions of a paper
 # are not here: they are written while the figures are drawn.
 TABLES = {
-    "table.csv": lambda source: tables.write_csv(source.settings),
-    "table.md": lambda source: tables.write_markdown(source.settings, heading),
-    "workers.csv": lambda source: tables.write_chosen_csv(source.settings),
-    "table.tex": lambda source: latex_table.write(source.settings, heading),
+    "table.csv": lambda settings, _: tables.write_csv(settings),
+    "table.md": lambda settings, _: tables.write_markdown(settings, heading),
+    "workers.csv": lambda settings, _: tables.write_chosen_csv(settings),
+    "table.tex": lambda settings, _: latex_table.write(settings, heading),
 }
-PAPER = {
-    "paper/methods.md": lambda source: methods.write_markdown(source.settings, source.context),
-    "paper/methods.tex": lambda source: methods.write_latex(source.settings, source.context),
-}
-INDEX = {
-    "index.md": lambda source: output.index(
-        source.settings, heading, source.figures, source.leads_to, source.context
-    ),
-}
+PAPER = {"paper/methods.md": methods.write_markdown, "paper/methods.tex": methods.write_latex}
 
 
-def write(folder, writers, source):
+def write(folder, writers, settings, context):
     """The names of the files."""
     for name, make in writers.items():
-        output.write(os.path.join(folder, name), make(source))
+        output.write(os.path.join(folder, name), make(settings, context))
     return list(writers)

@@ -1,4 +1,5 @@
-"""Draws the figures of figures.plan(), on all CPUs that the process may use. Writes their files."""
+"""Draws the figures of figures.plan(), on all CPUs that the process may use, and writes their
+files."""
 
 from __future__ import annotations
 
@@ -10,11 +11,11 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
 
-from . import beside, claims, figures, output, typeface
+from . import claims, figures, interrupts, output, typeface
 from .ledger import ReportError
 
 PAPER_FORMATS = ("pdf", "svg")
-# [(plan, context, folder, the fonts' folder), …]: the forked processes inherit it
+# [(plan, context, folder), …]: the forked processes inherit it
 _work = []
 
 
@@ -44,7 +45,8 @@ def draw(settings, context, folder):
         )
     plans = figures.plan(settings, options.only or context.figures)
     context.claims = claims.of(settings)
-    _work[:] = [(plan, context, folder, typeface.cut()) for plan in plans]
+    _work[:] = [(plan, context, folder) for plan in plans]
+    typeface.cut()  # once, for all processes
     # the ledger stays as it is: no use looking through it for garbage at every figure
     gc.freeze()
     count = min(_cpus(), len(plans), 16)
@@ -53,7 +55,7 @@ def draw(settings, context, folder):
         return
     # Forked before anything here imports numpy, which starts threads that no fork survives.
     with ProcessPoolExecutor(
-        count, multiprocessing.get_context("fork"), beside.leave_interrupts_alone
+        count, multiprocessing.get_context("fork"), interrupts.leave_to_parent
     ) as pool:
         try:
             yield from pool.map(_carry_out, range(len(plans)))
@@ -68,8 +70,7 @@ def _cpus():
 
 
 def _carry_out(i):
-    plan, context, folder, type_folder = _work[i]
-    typeface.use(type_folder)
+    plan, context, folder = _work[i]
     gc.disable()  # a figure is made of small things that live until it is saved
     try:
         return _draw(plan, context, folder)
@@ -85,36 +86,19 @@ def _draw(plan, context, folder):
 
     module = importlib.import_module("." + plan.module, __package__)
     options = context.options
-    pictures, page = _saved(
-        module,
-        plan,
-        replace(context, medium=style.SHEET),
-        folder,
-        options.formats,
-        ["png"] if options.slides else [],
-    )
+    sheet, kept = replace(context, medium=style.SHEET), ["png"] if options.slides else []
+    pictures, page = _saved(module, plan, sheet, folder, options.formats, kept)
     if page is None:
         return Drawn(_bare(plan))
-    svg = {}
+    found = Drawn(_bare(plan), list(options.formats), plan.figure.sentence)
+    found.finding, found.caption = findings.headline(plan, context.claims), page.caption
+    found.picture = pictures["png"] if options.slides else b""
+    paper, kinds = os.path.join(folder, "paper"), PAPER_FORMATS if options.paper else []
     for medium in (style.WIDE, style.COLUMN) if options.paper or options.html else ():
-        data, _ = _saved(
-            module,
-            plan,
-            replace(context, medium=medium),
-            os.path.join(folder, "paper"),
-            PAPER_FORMATS if options.paper else [],
-            ["svg"] if options.html else [],
-        )
-        svg |= {medium.name: data["svg"].decode()} if options.html else {}
-    return Drawn(
-        _bare(plan),
-        list(options.formats),
-        plan.figure.sentence,
-        findings.headline(plan, context.claims),
-        page.caption,
-        pictures.get("png", b"") if options.slides else b"",
-        svg,
-    )
+        bare, kept = replace(context, medium=medium), ["svg"] if options.html else []
+        data, _ = _saved(module, plan, bare, paper, kinds, kept)
+        found.svg |= {medium.name: data["svg"].decode()} if options.html else {}
+    return found
 
 
 def paper_files(drawn):
@@ -137,25 +121,33 @@ def _bare(plan):
 def _saved(module, plan, context, folder, kinds, kept=()):
     """Draws on the context's medium; writes the files of `kinds` and gives their bytes, and those
     of `kept`."""
+    medium = context.medium
+    data, page = rendered(
+        lambda: module.draw(plan.setting, plan.gpus, context),
+        medium,
+        dict.fromkeys([*kinds, *kept]),
+        # Their ids differ, so that one page can hold them all.
+        {"svg.hashsalt": f"feedrate.{plan.name}.{medium.name}"},
+    )
+    for kind in kinds if page else ():
+        output.write(os.path.join(folder, f"{plan.name}{medium.suffix}.{kind}"), data[kind])
+    return data, page
+
+
+def rendered(draw, medium, kinds, settings=()):
+    """({kind: bytes}, the Page that draw() gives) in the medium's style, with further settings of
+    matplotlib; ({}, None) where it gives none."""
     import matplotlib
 
     from . import style
 
+    typeface.use(typeface.cut())
     # A context of its own: the style never leaks into, or in from, the user's settings.
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
-        matplotlib.rcParams.update(style.rc(context.medium))
-        # Their ids differ, so that one page can hold them all.
-        matplotlib.rcParams["svg.hashsalt"] = f"feedrate.{plan.name}.{context.medium.name}"
-        page = module.draw(plan.setting, plan.gpus, context)
+        matplotlib.rcParams.update(style.rc(medium) | dict(settings))
+        page = draw()
         if page is None:
             return {}, None
-        dpi = context.medium.dpi / page.scale  # as many pixels, however large the sheet
-        data = {
-            kind: output.figure_bytes(page.figure, kind, dpi)
-            for kind in dict.fromkeys([*kinds, *kept])
-        }
-    for kind in kinds:
-        name = f"{plan.name}{context.medium.suffix}.{kind}"
-        output.write(os.path.join(folder, name), data[kind])
-    return data, page
+        dpi = medium.dpi / page.scale  # as many pixels, however large the sheet
+        return {kind: output.figure_bytes(page.figure, kind, dpi) for kind in kinds}, page

@@ -23,17 +23,13 @@ def outcome(others, fail_on, rules):
         return NOTHING, "no cell could be compared: the verdicts say why"
     blind = [side.path for side, found in others if _ceilings_alone(found)]
     if blind and "never" not in fail_on:
-        return (
-            NOTHING,
-            f"{blind[0]}: no cell of stored data could be compared: the verdicts say why",
-        )
+        why = "no cell of stored data could be compared: the verdicts say why"
+        return NOTHING, f"{blind[0]}: {why}"
     gone = sum(lost(c.pair, rules) for c in everything) if "lost" in fail_on else 0
     if gone:
         rest = ",".join(kind for kind in fail_on if kind != "lost") or "never"
-        return (
-            NAMED,
-            f"{gone} cell{'' if gone == 1 else 's'} lost ({LOST}); --fail-on {rest} lets that pass",
-        )
+        words = f"{gone} cell{'' if gone == 1 else 's'} lost ({LOST})"
+        return NAMED, f"{words}; --fail-on {rest} lets that pass"
     bad = {
         "slower": {verdicts.SLOWER},
         "different": {verdicts.SLOWER, verdicts.FASTER},

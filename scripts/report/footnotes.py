@@ -3,10 +3,10 @@ from."""
 
 from __future__ import annotations
 
-from . import statistics
+from . import ledger, statistics
 from .cells import DRIFTED
 from .heading import EMULATION
-from .text import axis_value, clean, listing, percent
+from .text import axis_value, listing, percent
 
 
 def provenance(cells, context, single_runs, kind):
@@ -15,11 +15,8 @@ def provenance(cells, context, single_runs, kind):
     parts = ["one run of each cell"] if single_runs else []
     if rates:
         counts = sorted({r.n for r in rates})
-        parts.append(
-            "n = "
-            + (f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else f"{counts[0]}")
-            + (" repetition" if counts == [1] else " repetitions")
-        )
+        n = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else f"{counts[0]}"
+        parts.append(f"n = {n} repetition{'' if counts == [1] else 's'}")
         parts += sorted({r.kind for r in rates} - {statistics.SET})
     for axis in ("loader", "workers"):
         values = [c.axes.get(axis) for c in cells if c.axes.get(axis) is not None]
@@ -28,60 +25,44 @@ def provenance(cells, context, single_runs, kind):
             parts.append(f"{axis} " + listing(axis_value(v) for v in known))
     if kind == "emulated":
         parts.append(EMULATION)
-    return " · ".join(
-        parts + [context.ledger_name] + ([f"feedrate {context.version}"] if context.version else [])
-    )
+    parts += [context.ledger_name, *([f"feedrate {context.version}"] if context.version else [])]
+    return " · ".join(parts)
 
 
 def warnings(cells, single_runs):
     """What a reader must know of the cells drawn: drift, serious flags, missing ones."""
-    lines = []
-    lines += [
-        f"{DRIFTED}: {words}."
-        for words in dict.fromkeys(
-            f"{c.drift_words}. {c.drift_means}"
-            for c in with_ceilings(cells)
-            if getattr(c, "drifted", False)
-        )
-    ]
-    above = [c for c in cells if c.above_ceiling]
-    if above:
+    everything, many = with_ceilings(cells), len(cells)
+    drifts = [c for c in everything if getattr(c, "drifted", False)]
+    lines = list(dict.fromkeys(f"{DRIFTED}: {c.drift_words}. {c.drift_means}." for c in drifts))
+    if above := sum(bool(c.above_ceiling) for c in cells):
         lines.append(
-            f"above_ceiling: the share of {len(above)} of {len(cells)} cells lies above 1 by more"
-            " than its interval."
+            f"above_ceiling: the share of {above} of {many} cells lies above 1 by more than its"
+            " interval."
         )
     if any(c.serious for c in cells):
-        lines.append("Hollow with !: the cell carries a serious flag (" + _serious(cells) + ").")
-    ceilings = [c for c in with_ceilings(cells) if c.data == "synthetic" and c.serious]
+        lines.append(f"Hollow with !: the cell carries a serious flag ({_serious(cells)}).")
+    ceilings = [c for c in everything if c.data == "synthetic" and c.serious]
     if ceilings:
         lines.append(
             f"Warning: a ceiling carries a serious flag ({_serious(ceilings)}): no share of it is"
             " to be quoted."
         )
-    unsteady = [
-        c for c in cells if any(f.get("name") in ("unsteady", "short_warmup") for f in c.flags)
-    ]
-    if unsteady:
+    shaky = ("unsteady", "short_warmup")
+    if unsteady := sum(any(f.get("name") in shaky for f in c.flags) for c in cells):
         lines.append(
-            f"Warning: the steps of {len(unsteady)} of {len(cells)} cells were not seen to be"
-            " steady."
+            f"Warning: the steps of {unsteady} of {many} cells were not seen to be steady."
         )
-    client = [c for c in cells if c.is_client_cold]
-    if client:
+    if client := sum(bool(c.is_client_cold) for c in cells):
         lines.append(
-            f"Client-cold: {len(client)} of {len(cells)} cells read files that a server or another"
-            " program gives this machine; what that keeps in a cache is unknown."
+            f"Client-cold: {client} of {many} cells read files that a server or another program"
+            " gives this machine; what that keeps in a cache is unknown."
         )
     if any(c.ceiling and c.ceiling.recorded for c in cells):
         lines.append("The ceiling is the one that the records name: the ledger holds no run of it.")
-    missing = [c for c in cells if not c.rate]
-    if missing:
-        states = sorted({c.state for c in missing})
-        lines.append(
-            f"× missing, not zero: {len(missing)} cell{'s' if len(missing) > 1 else ''}, "
-            + " or ".join(states)
-            + " (listed in index.md)."
-        )
+    if missing := [c for c in cells if not c.rate]:
+        states = " or ".join(sorted({c.state for c in missing}))
+        count = f"{len(missing)} cell{'s' if len(missing) > 1 else ''}"
+        lines.append(f"× missing, not zero: {count}, {states} (listed in index.md).")
     if not single_runs and any(c.rate and c.rate.n < statistics.LEAST for c in cells):
         lines.append(
             f"Fewer than {statistics.LEAST} repetitions: a look, without intervals; nothing is"
@@ -96,15 +77,9 @@ def marks(cells):
     drifts = [
         abs(d - 1) for c in everything if getattr(c, "drifted", False) for d in c.drift.points
     ]
-    return [
-        words
-        for words, holds in (
-            ("!: invalid, serious flag", any(c.serious for c in everything)),
-            ("×: missing", any(not c.rate for c in cells)),
-            (f"{DRIFTED} by up to {percent(max(drifts, default=0))}", bool(drifts)),
-        )
-        if holds
-    ]
+    found = ["!: invalid, serious flag"] if any(c.serious for c in everything) else []
+    found += ["×: missing"] if any(not c.rate for c in cells) else []
+    return found + ([f"{DRIFTED} by up to {percent(max(drifts))}"] if drifts else [])
 
 
 def with_ceilings(cells):
@@ -113,13 +88,4 @@ def with_ceilings(cells):
 
 
 def _serious(cells):
-    return ", ".join(
-        sorted(
-            {
-                clean(f.get("name"), 40)
-                for c in cells
-                for f in c.flags
-                if f.get("severity") == "serious"
-            }
-        )
-    )
+    return ", ".join(ledger.named([f for c in cells for f in c.flags], "serious"))

@@ -9,20 +9,20 @@ from .text import amount, axis_value, clean, gpus, listing, percent, plus_minus,
 
 # Of a record; what goes with step and wait is of the steps of its window.
 RECORD = (
-    ("line", lambda r: r[ledger.LINE]),
-    ("repetition", lambda r: r["repetition"]),
-    ("images/s", lambda r: r.get("imgs_per_s")),
-    ("step, ms", lambda r: ledger.part(r, "step_ms", "median")),
-    ("p99", lambda r: ledger.part(r, "step_ms", "p99")),
-    ("longest", lambda r: ledger.part(r, "step_ms", "max")),
-    ("wait, ms", lambda r: ledger.part(r, "data_wait_ms", "median")),
-    ("p99", lambda r: ledger.part(r, "data_wait_ms", "p99")),
-    ("longest", lambda r: ledger.part(r, "data_wait_ms", "max")),
-    ("steps", lambda r: r.get("steps")),
-    ("window, s", lambda r: r.get("window_s")),
+    ("line", ledger.LINE),
+    ("repetition", "repetition"),
+    ("images/s", "imgs_per_s"),
+    ("step, ms", "step_ms", "median"),
+    ("p99", "step_ms", "p99"),
+    ("longest", "step_ms", "max"),
+    ("wait, ms", "data_wait_ms", "median"),
+    ("p99", "data_wait_ms", "p99"),
+    ("longest", "data_wait_ms", "max"),
+    ("steps", "steps"),
+    ("window, s", "window_s"),
 )
 OF_CELL = 3  # the first of those that a record of a cell says of that cell alone
-RECORD_HEAD = (*(words for words, _ in RECORD), "device waits", "began")
+RECORD_HEAD = (*(words for words, *_ in RECORD), "device waits", "began")
 
 
 class Cells:
@@ -62,44 +62,36 @@ class Cells:
         return sorted(set(counted)), sorted(every - set(counted))
 
     def row(self, cell):
-        flags = " ".join(tables.flag_names(cell)) or "-"
-        missing = not cell.rate
+        words, missing = tables.row(cell), not cell.rate
         marks = (
             ("ceiling", isinstance(cell, Ceiling)),
             ("invalid", cell.serious),
             ("missing", missing),
-            ("flagged", cell.serious or missing or flags != "-"),
+            ("flagged", cell.serious or missing or words[-1] != "-"),
         )
         lines = [self._records[n][ledger.LINE] for n in self.behind(cell)[0]]
+        said = f"line{'s' if len(lines) > 1 else ''} {listing(lines)}" if lines else "no line"
         return {
             "id": self.id_of(cell),
             "name": name(cell),
             "marks": " ".join(mark for mark, is_so in marks if is_so),
             "variant": cell.variant,
-            "words": [clean(words, 300) for words in [*tables.short_row(cell), flags]],
-            "lines": f"line{'s' if len(lines) > 1 else ''} {listing(lines)}"
-            if lines
-            else "no line",
+            "words": [clean(word, 300) for word in words],
+            "lines": said,
         }
 
     def data(self, setting):
         """{the row's id: what sorts it, and what it opens to} of the setting's cells."""
-        shared = dict(shared_axes(setting))
-        return {
-            self.id_of(cell): {
+        shared, found = dict(shared_axes(setting)), {}
+        for cell in setting.ceilings + setting.cells:
+            own = [a for a, v in cell.axes.items() if v is not None and a not in shared]
+            found[self.id_of(cell)] = {
                 "keys": _keys(cell),
                 "facts": self._facts(cell),
-                "axes": [
-                    (clean(axis, 40), cell.said(axis))
-                    for axis, value in cell.axes.items()
-                    if value is not None and axis not in shared
-                ],
-                "records": [
-                    [self._record(place, cell) for place in places] for places in self.behind(cell)
-                ],
+                "axes": [(clean(axis, 40), cell.said(axis)) for axis in own],
+                "records": [[self._record(n, cell) for n in lines] for lines in self.behind(cell)],
             }
-            for cell in setting.ceilings + setting.cells
-        }
+        return found
 
     def pools(self):
         """What the records of data() name by number. Ask after data()."""
@@ -108,17 +100,13 @@ class Cells:
     def _record(self, place, cell):
         record = self._records[place]
         idle = ledger.number(record.get("device_idle_fraction"))
-        numbers = [_short(get(record)) for _, get in RECORD]
+        numbers = [_short(ledger.part(record, *keys)) for _, *keys in RECORD]
         numbers.append("" if idle is None else percent(idle))
         if getattr(cell, "named_by", ()):  # a ceiling, which that record holds beside its cell
             numbers[2:] = [_short(record[cell.rate_field]), *[""] * (len(numbers) - OF_CELL)]
         numbers.append(clean(record.get("started_at") or "", 40))
-        flags = (
-            tuple(
-                clean(f.get(part) or "", 1000) for part in ("name", "severity", "reason", "remedy")
-            )
-            for f in ledger.flags(record)
-        )
+        parts = ("name", "severity", "reason", "remedy")
+        flags = [tuple(clean(f.get(p) or "", 1000) for p in parts) for f in ledger.flags(record)]
         state = record["status"] if record["status"] != "ok" else "not valid"
         return [
             numbers,
@@ -130,13 +118,14 @@ class Cells:
 
     def _facts(self, cell):
         """[(word, value), …], from the same functions as the figures."""
-        share = _share(cell) if cell.ratio else ""
+        share = spread(cell.ratio) + _mark(cell.share_serious) if cell.ratio else ""
         scaling = cell.scaling and spread(cell.scaling) + _mark(cell.serious or cell.first.serious)
+        bad = f"! {_bad_flags(cell)}" if cell.serious else ""
         facts = [
             *(_rate(cell) if cell.rate else [("images/s", f"missing: {cell.state}")]),
             ("measured", _in_pairs(cell) if isinstance(cell, Ceiling) else ""),
             ("of the ceiling", share),
-            ("not valid", " ".join(filter(None, (_bad(cell), bad_ceiling(cell))))),
+            ("not valid", " ".join(filter(None, (bad, _bad_ceiling(cell))))),
             ("", DRIFTED if tables.drifted(cell) else ""),
             ("", tables.DERIVED[tables.ABOVE] if cell.above_ceiling else ""),
             ("scaling efficiency", scaling),
@@ -163,22 +152,15 @@ def name(cell):
     return panels.name(cell) + (f", {gpus(cell.gpus)}" if cell.gpus > 1 else "")
 
 
-def bad_flags(cell):
+def _bad_flags(cell):
     """The names of the serious flags; "not valid" if there are none."""
-    names = sorted(
-        {clean(f.get("name") or "?", 40) for f in cell.flags if f.get("severity") == "serious"}
-    )
-    return ", ".join(names) or "not valid"
+    return ", ".join(ledger.named(cell.flags, "serious")) or "not valid"
 
 
-def bad_ceiling(cell):
+def _bad_ceiling(cell):
     """Why its share may not be quoted whatever the cell itself is worth; "" where it may."""
     ceiling = cell.divided_by if cell.ratio else None
-    return f"! ceiling: {bad_flags(ceiling)}" if ceiling and ceiling.serious else ""
-
-
-def _bad(cell):
-    return f"! {bad_flags(cell)}" if cell.serious else ""
+    return f"! ceiling: {_bad_flags(ceiling)}" if ceiling and ceiling.serious else ""
 
 
 def _ids(cells):
@@ -197,16 +179,12 @@ def _rate(cell):
     rate = cell.rate
     low = "" if rate.low is None else f"{rate.low:,.6g} to {rate.high:,.6g} "
     more = f", {len(cell.lost)} more missing" if cell.lost else ""
+    look = f"fewer than {statistics.LEAST} repetitions are a look: nothing is claimed of them"
     return [
         ("images/s", plus_minus(rate) + _mark(cell.serious)),
         ("interval", f"{low}({rate.kind})" if low else rate.kind),
         ("repetitions", f"{rate.n}{more}"),
-        (
-            "caution",
-            f"fewer than {statistics.LEAST} repetitions are a look: nothing is claimed of them"
-            if rate.kind == statistics.NO_INTERVAL
-            else "",
-        ),
+        ("caution", look if rate.kind == statistics.NO_INTERVAL else ""),
     ]
 
 
@@ -215,10 +193,6 @@ def _in_pairs(ceiling):
     if ceiling.recorded:
         return "elsewhere: its cells' records name it, this ledger holds no run of it"
     return "in pairs with its cells, whose records hold it" if ceiling.in_pairs else ""
-
-
-def _share(cell):
-    return spread(cell.ratio) + _mark(cell.share_serious)
 
 
 def _mark(invalid):

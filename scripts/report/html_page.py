@@ -13,15 +13,7 @@ import hashlib
 import json
 import math
 
-from . import (
-    figures,
-    html_cells,
-    html_settings,
-    html_template,
-    methods,
-    page_security,
-    tables,
-)
+from . import figures, html_cells, html_settings, html_template, methods, tables
 from .text import clean
 
 # matplotlib writes them in every figure; they can load and run nothing
@@ -40,7 +32,7 @@ def build(settings, records, context, path):
     with open(path, "rb") as file:
         digest = hashlib.sha256(file.read()).hexdigest()
     return template.render(
-        policy=page_security.policy([script], [style]) + STYLES_OF_FIGURES,
+        policy=html_template.policy([script], [style]) + STYLES_OF_FIGURES,
         script=Markup(script),
         style=Markup(style),
         svg=Markup,  # of html_svg, which wrote it

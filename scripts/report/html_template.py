@@ -1,8 +1,11 @@
-"""The files that pages are made of, in html/. Whatever a template prints is made one printable line
-and escaped; what has been made for a page already comes as Markup."""
+"""What pages are made of: the files in html/, and the content security policy of a page that holds
+all that it shows and asks nothing of any network. Whatever a template prints is made one printable
+line and escaped; what has been made for a page already comes as Markup."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import os
 
 from .text import clean
@@ -31,3 +34,19 @@ def text(name):
     them."""
     with open(os.path.join(FOLDER, name), encoding="utf-8") as file:
         return file.read()
+
+
+def policy(scripts, styles):
+    """Lets these texts run, as they stand in their elements, and nothing else; without any, none
+    runs. Pictures may be in the page itself."""
+    return (
+        f"default-src 'none'; script-src {_sources(scripts)}; style-src {_sources(styles)};"
+        " img-src data:; connect-src 'none'; font-src 'none'; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _sources(texts):
+    hashes = [
+        base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode() for text in texts
+    ]
+    return " ".join(f"'sha256-{value}'" for value in hashes) or "'none'"

@@ -31,6 +31,11 @@ def discard(folder):
     _temporary.add(folder)
 
 
+def leave_to_parent():
+    """In a child process, one of those that draw: the parent handles it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
 def install(program):
     """`feedrate report` starts Python with SIGINT held back: it comes here and no sooner."""
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # as in the background

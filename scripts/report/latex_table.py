@@ -21,29 +21,25 @@ def write(settings, title_of):
         ),
     ]
     for setting in settings:
-        cells = setting.ceilings + setting.cells
-        for variant in dict.fromkeys(c.variant for c in cells):
-            same = [c for c in cells if c.variant == variant]
-            for start in range(0, len(same), ROWS):
-                title = (
-                    title_of(setting)
-                    + (f", with {variant}" if variant else "")
-                    + (", continued" if start else "")
-                )
-                lines += ["", *_tabular(same[start : start + ROWS], title)]
+        for variant, cells in tables.by_variant(setting):
+            title = title_of(setting) + (f", with {variant}" if variant else "")
+            for at in range(0, len(cells), ROWS):
+                more = ", continued" if at else ""
+                lines += ["", *_tabular(cells[at : at + ROWS], title + more)]
     return "\n".join(lines) + "\n"
 
 
 def _tabular(cells, title):
-    head = " & ".join(latex(words) for words in tables.HEAD)
-    lines = [
+    head, *rows = (
+        " & ".join(map(latex, words)) + r" \\" for words in (tables.HEAD, *map(tables.row, cells))
+    )
+    return [
         r"\begin{tabular}{@{}" + ALIGNED + "@{}}",
         rf"\multicolumn{{{len(ALIGNED)}}}{{@{{}}l@{{}}}}{{{latex(title)}}} \\",
         r"\toprule",
-        head + r" \\",
+        head,
         r"\midrule",
+        *rows,
+        r"\bottomrule",
+        r"\end{tabular}",
     ]
-    for cell in cells:
-        words = tables.short_row(cell) + [" ".join(tables.flag_names(cell)) or "-"]
-        lines.append(" & ".join(latex(w) for w in words) + r" \\")
-    return [*lines, r"\bottomrule", r"\end{tabular}"]

@@ -7,6 +7,8 @@ import math
 import os
 import sys
 
+from .text import clean
+
 MOST = sys.float_info.max
 EXACT = 1e-9  # relative: what printing a double and dividing again may cost
 SCHEMAS = tuple(f"feedrate.result/{version}" for version in (1, 2, 3, 4))  # the newest last
@@ -40,11 +42,8 @@ def find(folder):
     """The ledger's path for a result folder, or for the path of a ledger itself."""
     path = folder if os.path.isfile(folder) else os.path.join(folder, "ledger.jsonl")
     if not os.path.isfile(path):
-        raise ReportError(
-            path,
-            "there is no ledger",
-            "run `feedrate sweep -o DIR` first, then `feedrate report DIR` with the same DIR",
-        )
+        remedy = "run `feedrate sweep -o DIR` first, then `feedrate report DIR` with the same DIR"
+        raise ReportError(path, "there is no ledger", remedy)
     return path
 
 
@@ -67,22 +66,17 @@ def read(path, note):
             records.append({**upgrade(record), LINE: n})
             older += [] if since(record, WHOLE) else [record["schema"]]
     if any(map(of_jobs, records)):
-        raise ReportError(
-            path,
-            "it holds runs of `feedrate jobs`, which printed their answer itself",
-            "reports and comparisons are made of `feedrate sweep -o DIR`",
-        )
+        why = "it holds runs of `feedrate jobs`, which printed their answer itself"
+        remedy = "reports and comparisons are made of `feedrate sweep -o DIR`"
+        raise ReportError(path, why, remedy)
     if older:
         note(
             f"{path}: {len(older)} of {len(records)} records are of an older schema ({min(older)}):"
             " read as far as it goes"
         )
     if not records:
-        raise ReportError(
-            path,
-            "the ledger holds no result",
-            "run `feedrate sweep -o DIR` (or the same with --resume) first",
-        )
+        remedy = "run `feedrate sweep -o DIR` (or the same with --resume) first"
+        raise ReportError(path, "the ledger holds no result", remedy)
     return records
 
 
@@ -133,11 +127,9 @@ def scan(path):
 def upgrade(record):
     """A sound record of any schema as reports read it. 2 added `valid`; 3 checksums, each rank's
     window, and a ceiling that is the one that opened the repetition; 4 runs in pairs."""
-    return (
-        {**record, "schema": SCHEMAS[1], "valid": valid_by_flags(record)}
-        if record["schema"] == SCHEMAS[0]
-        else record
-    )
+    if record["schema"] != SCHEMAS[0]:
+        return record
+    return {**record, "schema": SCHEMAS[1], "valid": valid_by_flags(record)}
 
 
 def tried(records):
@@ -154,8 +146,7 @@ def valid_by_flags(record):
 
 
 def valid(record):
-    """As valid_by_flags(), unless the record itself says that it is not `valid` (from schema 2
-    on)."""
+    """As valid_by_flags(), unless the record itself says that it is not (from schema 2 on)."""
     return valid_by_flags(record) and record.get("valid") is not False
 
 
@@ -163,6 +154,12 @@ def flags(record):
     """The record's flags, as far as they are flags."""
     found = record.get("flags")
     return [f for f in found if isinstance(f, dict)] if isinstance(found, list) else []
+
+
+def named(flags, severity):
+    """The names of those flags of that severity, in order."""
+    found = (flag for flag in flags if flag.get("severity") == severity)
+    return sorted({clean(flag.get("name") or "?", 40) for flag in found})
 
 
 def flag_names(record):
@@ -267,27 +264,13 @@ def numbers(values):
 
 def raw(record, key):
     """The per-batch milliseconds of `key` (step_ms, data_wait_ms), [] where none were kept."""
-    summary = record.get(key)
-    values = summary.get("raw") if isinstance(summary, dict) else None
+    values = part(record, key, "raw")
     if not isinstance(values, list):
         return []
     return values if numbers(values) else [v for v in values if number(v) is not None]
 
 
 def version(record):
-    """The feedrate that wrote the record, as far as its environment tells; "" where it does not."""
-    environment = record.get("environment")
-    places = [record.get("feedrate_version")]
-    if isinstance(environment, dict):
-        versions = environment.get("versions")
-        places += [
-            environment.get("feedrate_version"),
-            environment.get("feedrate"),
-            versions.get("feedrate") if isinstance(versions, dict) else None,
-        ]
-    for place in places:
-        if isinstance(place, dict):
-            place = place.get("version")
-        if isinstance(place, str) and place:
-            return place
-    return ""
+    """The feedrate that wrote the record, as its environment says; "" where it does not."""
+    found = part(record, "environment", "feedrate_version")
+    return found if isinstance(found, str) else ""

@@ -11,30 +11,15 @@ import os
 import platform
 import re
 
-from . import diagnosis_file, figures, output
+from . import diagnosis_file, figures, output, plan
 
 NAME, SCHEMA = "files.json", "feedrate.report/1"
 LIBRARIES = ("matplotlib", "numpy", "pillow", "fonttools", "python-pptx", "lxml", "jinja2")
-OPTIONS = {
-    "formats": list,
-    "only": list,
-    "no_figures": bool,
-    "html": bool,
-    "paper": bool,
-    "slides": bool,
-}
-KINDS = {
-    "ledger_name": str,
-    "ledger_sha256": str,
-    "plan_sha256": str,
-    "diagnosis_sha256": str,
-    "records": int,
-    "feedrate_version": str,
-    "drawn_with": dict,
-    "options": dict,
-    "figures": list,
-    "files": dict,
-}
+OPTIONS = {"formats": list, "only": list}
+OPTIONS |= dict.fromkeys(("no_figures", "html", "paper", "slides"), bool)
+WORDS = ("ledger_name", "ledger_sha256", "plan_sha256", "diagnosis_sha256", "feedrate_version")
+KINDS = {**dict.fromkeys(WORDS, str), "records": int, "drawn_with": dict, "options": dict}
+KINDS |= {"figures": list, "files": dict}
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -52,21 +37,17 @@ def write(folder, path, context, names):
         "options": {name: getattr(context.options, name) for name in OPTIONS},
         "drawn_with": drawn_with(),
         "figures": list(context.figures),
-        "files": {},
     }
     before = read(folder)
     if before and not context.options.only:
         _remove(folder, before, names)
+    files = {name: sha256(os.path.join(folder, name)) for name in names}
     if context.options.only and is_whole(folder, path):
-        made.update(
-            options=before["options"],
-            figures=list(dict.fromkeys([*before["figures"], *context.options.only])),
-            files={
-                n: h for n, h in before["files"].items() if sha256(os.path.join(folder, n)) == h
-            },
-        )
-    made["files"].update({name: sha256(os.path.join(folder, name)) for name in names})
-    made["files"] = dict(sorted(made["files"].items()))
+        same = {n: h for n, h in before["files"].items() if sha256(os.path.join(folder, n)) == h}
+        known = dict.fromkeys([*before["figures"], *context.options.only])
+        made |= {"options": before["options"], "figures": list(known)}
+        files = same | files
+    made["files"] = dict(sorted(files.items()))
     output.write(os.path.join(folder, NAME), json.dumps(made, indent=1) + "\n")
 
 
@@ -104,10 +85,7 @@ def read(folder):
             and all(isinstance(options[key], kind) for key, kind in OPTIONS.items())
             and set(options["formats"]) <= set(output.FORMATS)
             and all(_is_name(name) for name in [*options["only"], *made["figures"]])
-            and all(
-                _is_plain(name) and isinstance(digest, str)
-                for name, digest in made["files"].items()
-            )
+            and all(_is_plain(n) and isinstance(h, str) for n, h in made["files"].items())
         )
         return made if sound else None
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -142,17 +120,11 @@ def sha256(path):
 
 def plan_sha256(ledger_path):
     """The SHA-256 of the runs that the sweeps planned, without how the last sweep ended."""
-    try:
-        with open(
-            os.path.join(os.path.dirname(os.path.abspath(ledger_path)), "plan.json"),
-            encoding="utf-8",
-        ) as file:
-            plan = json.load(file)
-        return hashlib.sha256(
-            json.dumps([plan["cells"], plan["sweeps"]], sort_keys=True).encode()
-        ).hexdigest()
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+    found = plan.load(ledger_path)
+    if not found.keys() >= {"cells", "sweeps"}:
         return ""
+    runs = json.dumps([found["cells"], found["sweeps"]], sort_keys=True)
+    return hashlib.sha256(runs.encode()).hexdigest()
 
 
 @functools.cache
@@ -172,9 +144,8 @@ def _program():
     """A hash of this package's own files."""
     whole = hashlib.sha256()
     for folder, _, names in sorted(os.walk(HERE)):
-        for name in sorted(
-            n for n in names if n.endswith((".py", ".js", ".css", ".html", ".json"))
-        ):
+        ours = (n for n in names if n.endswith((".py", ".js", ".css", ".html", ".json")))
+        for name in sorted(ours):
             with open(os.path.join(folder, name), "rb") as file:
                 whole.update(name.encode() + b"\0" + file.read())
     return whole.hexdigest()[:16]

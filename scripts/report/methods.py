@@ -4,6 +4,8 @@ gives the range."""
 
 from __future__ import annotations
 
+from collections import Counter
+
 from . import ledger, statistics
 from .cells import Ceiling
 from .heading import EMULATION, heading
@@ -19,7 +21,11 @@ def paragraphs(settings, context):
     # others were only planned
     measured = [s for s in settings if any(c.runs for c in s.ceilings + s.cells)] or settings
     found = [
-        _measured(measured, records, context) + _software(records) + _host(records),
+        [
+            *_measured(measured, records, context),
+            *_listed("Software", SOFTWARE, records),
+            *_listed("Machine", HOST, records),
+        ],
         _procedure(settings, runs, records),
         _data(runs),
         _doubts(settings, cells),
@@ -28,24 +34,16 @@ def paragraphs(settings, context):
 
 
 def write_markdown(settings, context):
-    return (
-        "\n\n".join(
-            ["# Methods", *(" ".join(map(markdown, p)) for p in paragraphs(settings, context))]
-        )
-        + "\n"
-    )
+    return _joined("# Methods", (" ".join(map(markdown, p)) for p in paragraphs(settings, context)))
 
 
 def write_latex(settings, context):
-    return (
-        "\n\n".join(
-            [
-                r"\subsection*{Methods}",
-                *("\n".join(map(latex, p)) for p in paragraphs(settings, context)),
-            ]
-        )
-        + "\n"
-    )
+    words = ("\n".join(map(latex, p)) for p in paragraphs(settings, context))
+    return _joined(r"\subsection*{Methods}", words)
+
+
+def _joined(head, parts):
+    return "\n\n".join([head, *parts]) + "\n"
 
 
 # Where older records have it.
@@ -57,18 +55,11 @@ def _values(records, *keys):
     out."""
     places = [keys, OLDER[keys]] if keys in OLDER else [keys]
     found = [ledger.part(record, *place) for record in records for place in places]
-    return list(
-        dict.fromkeys(
-            v
-            for v in found
-            if isinstance(v, (str, int, float))
-            and v not in ("", "unknown")
-            and not isinstance(v, bool)
-        )
-    )
+    sound = [v for v in found if isinstance(v, (str, int, float)) and not isinstance(v, bool)]
+    return list(dict.fromkeys(v for v in sound if v not in ("", "unknown")))
 
 
-def _said(values, unit=""):
+def _said(values):
     """ "3", "3 to 5", "a and b"; "" for nothing."""
     numbers = [v for v in values if ledger.number(v) is not None]
     if not values:
@@ -76,17 +67,13 @@ def _said(values, unit=""):
     if len(numbers) < len(values):
         return listing(clean(v, 120) for v in values)
     low, high = _figure(min(numbers)), _figure(max(numbers))
-    return (low if low == high else f"{low} to {high}") + unit
+    return low if low == high else f"{low} to {high}"
 
 
 def _figure(value):
-    return (
-        f"{value:,}"
-        if isinstance(value, int)
-        else f"{value:,.4g}"
-        if abs(value) < 1e5
-        else amount(value)
-    )
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:,.4g}" if abs(value) < 1e5 else amount(value)
 
 
 def _measured(settings, records, context):
@@ -95,29 +82,17 @@ def _measured(settings, records, context):
     version += f" (commit {_said(commits)})" if commits else ""
     lines = [f"Training throughput was measured{version}: {_settings(settings)}."]
     if any(s.kind == "emulated" for s in settings):
-        sources = _said(
-            _values(
-                [r for r in records if ledger.part(r, "device", "kind") == "emulated"],
-                "device",
-                "source",
-            )
-        )
+        replayed = [r for r in records if ledger.part(r, "device", "kind") == "emulated"]
+        sources = _said(_values(replayed, "device", "source"))
         lines.append(
             "EMULATED DEVICE: no GPU was measured; such a device takes real batches at a published"
             " or given rate" + (f" ({sources})" if sources else "") + f"; {EMULATION}."
         )
-    dates = sorted(
-        str(r["started_at"])[:10] for r in records if isinstance(r.get("started_at"), str)
-    )
+    dates = [r["started_at"][:10] for r in records if isinstance(r.get("started_at"), str)]
     if dates:
-        lines.append(
-            "The runs began "
-            + (
-                f"on {clean(dates[0], 10)}."
-                if dates[0] == dates[-1]
-                else f"between {clean(dates[0], 10)} and {clean(dates[-1], 10)} (UTC)."
-            )
-        )
+        first, last = (clean(date, 10) for date in (min(dates), max(dates)))
+        when = f"on {first}" if first == last else f"between {first} and {last} (UTC)"
+        lines.append(f"The runs began {when}.")
     return lines
 
 
@@ -133,59 +108,48 @@ def _settings(settings):
 
 def _counts(setting):
     noun = ("replica", "replicas") if setting.kind == "cpu" else ("GPU", "GPUs")
-    counts = (
-        sorted({c.gpus for c in setting.ceilings + setting.cells if c.runs}) or setting.gpu_counts()
-    )
+    measured = [c for c in setting.ceilings + setting.cells if c.runs]
+    counts = sorted({c.gpus for c in measured}) or setting.gpu_counts()
     return f"{listing(counts)} {noun[counts != [1]]}"
 
 
-def _software(records):
-    named = (
-        ("", ("device", "software")),
-        ("loader library ", ("loader_library",)),
-        ("compiler ", ("environment", "compiler")),
-        ("OpenCV ", ("environment", "opencv")),
-        ("decoders ", ("environment", "decoders")),
-        ("NVIDIA driver ", ("environment", "nvidia_driver")),
-    )
-    words = [
-        name + said for name, keys in named for said in [_said(_values(records, *keys))] if said
-    ]
-    return [f"Software: {'; '.join(words)}."] if words else []
+# (words before, words behind, keys of a record)
+SOFTWARE = (
+    ("", "", "device", "software"),
+    ("loader library ", "", "loader_library"),
+    ("compiler ", "", "environment", "compiler"),
+    ("OpenCV ", "", "environment", "opencv"),
+    ("decoders ", "", "environment", "decoders"),
+    ("NVIDIA driver ", "", "environment", "nvidia_driver"),
+)
+HOST = (
+    ("host ", "", "environment", "host"),
+    ("CPU ", "", "environment", "cpu", "model"),
+    ("", " logical CPUs that the program may use", "environment", "cpu", "cores"),
+    ("frequency governor ", "", "environment", "cpu", "governor"),
+    ("memory ", "", "environment", "memory", "total"),
+    ("kernel ", "", "environment", "kernel"),
+    ("", "", "environment", "os"),
+    ("data on ", "", "environment", "file_system", "type"),
+)
+TOOK = ("", " s of warm-up", "warmup_s"), ("", " s of window", "window_s"), ("", " steps", "steps")
 
 
-def _host(records):
-    named = (
-        ("host ", ("environment", "host"), ""),
-        ("CPU ", ("environment", "cpu", "model"), ""),
-        ("", ("environment", "cpu", "cores"), " logical CPUs that the program may use"),
-        ("frequency governor ", ("environment", "cpu", "governor"), ""),
-        ("memory ", ("environment", "memory", "total"), ""),
-        ("kernel ", ("environment", "kernel"), ""),
-        ("", ("environment", "os"), ""),
-        ("data on ", ("environment", "file_system", "type"), ""),
-    )
-    words = [
-        name + said + unit
-        for name, keys, unit in named
-        for said in [_said(_values(records, *keys))]
-        if said
-    ]
-    return [f"Machine: {'; '.join(words)}."] if words else []
+def _found(named, records):
+    """Of each of `named` the words, as far as the records have a value."""
+    said = [(before, _said(_values(records, *keys)), behind) for before, behind, *keys in named]
+    return [before + value + behind for before, value, behind in said if value]
+
+
+def _listed(what, named, records):
+    words = _found(named, records)
+    return [f"{what}: {'; '.join(words)}."] if words else []
 
 
 def _procedure(settings, runs, records):
     lines = []
-    limits = {
-        key: _said(_values(records, "limits", key))
-        for key in (
-            "warmup_seconds",
-            "max_warmup_seconds",
-            "min_seconds",
-            "max_seconds",
-            "min_steps",
-        )
-    }
+    names = ("warmup_seconds", "max_warmup_seconds", "min_seconds", "max_seconds", "min_steps")
+    limits = {name: _said(_values(records, "limits", name)) for name in names}
     ways = _ways(runs)
     if limits["warmup_seconds"] and limits["max_warmup_seconds"]:
         lines.append(
@@ -195,16 +159,7 @@ def _procedure(settings, runs, records):
         )
     if limits["min_seconds"] and limits["max_seconds"] and limits["min_steps"]:
         lines += _lasted(limits, *ways)
-    took = [
-        f"{said} {unit}"
-        for key, unit in (
-            ("warmup_s", "s of warm-up"),
-            ("window_s", "s of window"),
-            ("steps", "steps"),
-        )
-        for said in [_said(_values(runs, key))]
-        if said
-    ]
+    took = _found(TOOK, runs)
     blocks = [ledger.part(r, "pairs", "cell_s") for r in runs if ledger.in_pairs(r)]
     if pairs := [len(seconds) for seconds in blocks if isinstance(seconds, list)]:
         took.append(f"{_said(pairs)} pairs")
@@ -213,11 +168,8 @@ def _procedure(settings, runs, records):
     cells = [c for s in settings for c in s.planned if c.rate]
     if cells:
         counts = _said(sorted({c.rate.n for c in cells}))
-        lines.append(
-            f"Repetitions of each of the {_counted(cells)}: {counts}."
-            if len(cells) > 1
-            else f"Repetitions: {counts}."
-        )
+        each = f" of each of the {_counted(cells)}" if len(cells) > 1 else ""
+        lines.append(f"Repetitions{each}: {counts}.")
     lines += _precision(cells)
     lines += _order(records, *ways)
     kinds = sorted({c.rate.kind for c in cells} - {statistics.SET})
@@ -238,23 +190,18 @@ def _ways(runs):
 
 
 def _lasted(limits, in_pairs, between):
-    least = f"at least {limits['min_seconds']} s and {limits['min_steps']} steps"
+    least, steps = f"at least {limits['min_seconds']} s", f"{limits['min_steps']} steps"
     most = f"at most {limits['max_seconds']} s"
     window = "The measured window then lasted" if not in_pairs else "Any other window lasted"
-    return [
-        words
-        for words, holds in (
-            (
-                "A run in pairs then let short blocks of its cell's steps, which are its window,"
-                " and of synthetic steps, which are its ceiling, take turns, in random order within"
-                f" each pair, for at least {limits['min_seconds']} s with what the blocks took to"
-                f" settle, and until the cell had {limits['min_steps']} steps; {most}.",
-                in_pairs,
-            ),
-            (f"{window} {least}, {most}.", between),
+    lines = []
+    if in_pairs:
+        lines.append(
+            "A run in pairs then let short blocks of its cell's steps, which are its window, and of"
+            " synthetic steps, which are its ceiling, take turns, in random order within each pair,"
+            f" for {least} with what the blocks took to settle, and until the cell had {steps};"
+            f" {most}."
         )
-        if holds
-    ]
+    return lines + ([f"{window} {least} and {steps}, {most}."] if between else [])
 
 
 def _whose_ceiling(in_pairs, between):
@@ -264,12 +211,9 @@ def _whose_ceiling(in_pairs, between):
 
 def _precision(cells):
     """How the number of repetitions was decided, where the sweep decided it."""
-    asked = {
-        (c.pilot, ledger.number(ledger.part(r, "precision", "target")) or 0.0)
-        for c in cells
-        if c.pilot
-        for r in c.runs
-    }
+    runs = [(c.pilot, r) for c in cells if c.pilot for r in c.runs]
+    target = lambda record: ledger.number(ledger.part(record, "precision", "target"))
+    asked = {(pilot, target(record) or 0.0) for pilot, record in runs}
     if not asked:
         return []
     pilots, targets = (sorted(set(values)) for values in zip(*asked))
@@ -288,39 +232,24 @@ def _order(records, in_pairs, between):
     if not any("place" in r for r in records):
         return [f"Seed: {seeds}."] if seeds else []
     shuffled = f"in an order shuffled by the seed{' ' + seeds if seeds else ''}"
-    each, other = "each in pairs with its ceiling", "between two runs of it where that cannot be"
-    return [
-        f"In every repetition the cells were measured {shuffled}, {each}"
-        + (f", or {other}." if between else ".")
-        if in_pairs
-        else "In every repetition the ceiling was measured first and last, the cells between"
-        f" {shuffled}."
-    ]
+    if not in_pairs:
+        ends = "the ceiling was measured first and last"
+        return [f"In every repetition {ends}, the cells between {shuffled}."]
+    other = ", or between two runs of it where that cannot be" if between else ""
+    each = f"each in pairs with its ceiling{other}"
+    return [f"In every repetition the cells were measured {shuffled}, {each}."]
 
 
 def _data(runs):
-    found = {}
-    for record in runs:
-        data = record.get("dataset")
-        if isinstance(data, dict):
-            key = tuple(
-                str(data.get(k) or "")
-                for k in ("variant", "samples", "mean_bytes", "manifest_xxh3")
-            )
-            found[key] = data
+    found, of = {}, ("variant", "samples", "mean_bytes", "manifest_xxh3")
+    for data in (r["dataset"] for r in runs if isinstance(r.get("dataset"), dict)):
+        found[tuple(str(data.get(key) or "") for key in of)] = data
     words = []
     for data in found.values():
-        parts = [f"{data['samples']:,} samples"] if isinstance(data.get("samples"), int) else []
-        parts += (
-            [f"mean {data['mean_bytes']:,.0f} bytes"]
-            if ledger.positive(data.get("mean_bytes"))
-            else []
-        )
-        parts += (
-            [f"manifest XXH3-64 {clean(data['manifest_xxh3'], 20)}"]
-            if data.get("manifest_xxh3")
-            else []
-        )
+        _, samples, size, manifest = map(data.get, of)
+        parts = [f"{samples:,} samples"] if isinstance(samples, int) else []
+        parts += [f"mean {size:,.0f} bytes"] if ledger.positive(size) else []
+        parts += [f"manifest XXH3-64 {clean(manifest, 20)}"] if manifest else []
         if parts:
             words.append(f"{clean(data.get('variant') or 'dataset', 60)}: {', '.join(parts)}")
     return ([f"Data: {'; '.join(sorted(words))}."] if words else []) + _page_cache(runs)
@@ -353,22 +282,17 @@ def _counted(cells):
 
 def _doubts(settings, cells):
     lines = []
-    drifts = [c.drift for s in settings for c in s.ceilings if c.drift]
+    drifts = [p - 1 for s in settings for c in s.ceilings if c.drift for p in c.drift.points]
     if drifts:
         lines.append(
             "Between the first and the last ceiling of a repetition throughput changed by at most "
-            f"{signed_percent(max((p - 1 for d in drifts for p in d.points), key=abs))}."
+            f"{signed_percent(max(drifts, key=abs))}."
         )
-    names, planned = {}, [c for s in settings for c in s.planned]
-    for cell in planned:
-        for name in flag_names(cell):
-            names[name] = names.get(name, 0) + 1
+    planned = [c for s in settings for c in s.planned]
+    names = Counter(name for cell in planned for name in flag_names(cell))
     if names:
-        lines.append(
-            f"Flags, of {_counted(planned)} (! is serious: not to be quoted): "
-            + "; ".join(f"{name} {count}" for name, count in names.items())
-            + "."
-        )
+        counts = "; ".join(f"{name} {count}" for name, count in names.items())
+        lines.append(f"Flags, of {_counted(planned)} (! is serious: not to be quoted): {counts}.")
     lost = [r for c in cells for r in c.lost]
     if lost:
         states = sorted({r["status"] for r in lost})

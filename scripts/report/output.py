@@ -9,11 +9,10 @@ import re
 import tempfile
 
 from . import answer, diagnosis_tables, interrupts
-from .cells import DRIFTED
 from .ledger import ReportError
-from .tables import DERIVED, drifted, flag_names, incomplete_lines
-from .terminal import flag_words, losses
-from .text import clean, markdown
+from .tables import DERIVED, flag_names, incomplete_lines
+from .terminal import losses, wordings
+from .text import clean, markdown, markdown_table
 
 FORMATS = ("pdf", "svg", "png")
 TEMPORARY = ".report-"  # how a file begins that is not whole yet
@@ -29,8 +28,15 @@ ELSEWHERE = {
 METADATA = {"pdf": {"CreationDate": None, "ModDate": None}, "svg": {"Date": None}, "png": {}}
 
 
-def formats(text):
-    """What --formats says, as argparse wants it."""
+def add_options(parser, default):
+    """Those of every command that writes figures."""
+    words = f"where to write (default: {default})"
+    parser.add_argument("-o", "--output", metavar="DIR", help=words)
+    words, usual = "figure formats (default: pdf,svg,png)", "pdf,svg,png"
+    parser.add_argument("--formats", default=usual, type=_formats, help=words)
+
+
+def _formats(text):
     names = text.split(",")
     if not set(names) <= set(FORMATS):
         raise argparse.ArgumentTypeError(f"{text!r}: choose from pdf, svg, png")
@@ -57,11 +63,10 @@ def write(path, data):
         os.chmod(temporary, 0o666 & ~_umask())
         os.replace(temporary, path)
     except OSError as error:
-        _discard(temporary)
         raise ReportError(path, error.strerror or "cannot be written", "free some space")
-    except BaseException:
-        _discard(temporary)
-        raise
+    finally:
+        if os.path.exists(temporary):
+            os.unlink(temporary)
 
 
 def make_folder(folder):
@@ -78,11 +83,6 @@ def _umask():
     mask = os.umask(0)
     os.umask(mask)
     return mask
-
-
-def _discard(path):
-    if os.path.exists(path):
-        os.unlink(path)
 
 
 def figure_bytes(figure, kind, dpi):
@@ -159,40 +159,18 @@ def _diagnosis(found):
     lines += ["", *(f"- {markdown(words)}" for words in found.caveats)] if found.caveats else []
     for table in diagnosis_tables.of(found):
         lines += ["", " ".join(f"{table['title']}. {table['note']}".split()), ""]
-        lines += ["| " + " | ".join(map(markdown, table["head"])) + " |"]
-        lines += [
-            "|"
-            + "".join(
-                "---:|" if i in table["numbers"] else "---|" for i in range(len(table["head"]))
-            )
-        ]
-        lines += ["| " + " | ".join(map(markdown, row)) + " |" for row in table["rows"]]
+        lines += markdown_table(table["head"], table["rows"], table["numbers"])
     return lines
 
 
 def _flags(setting):
-    cells = setting.planned
-    carriers, seen = {}, {}
-    for cell in cells:
-        for flag in cell.flags:
-            of_one_name = str(flag.get("name")), str(flag.get("severity"))
-            carriers.setdefault(of_one_name, set()).add(id(cell))
-            words = seen.setdefault(of_one_name, {})
-            words[flag_words(flag)] = words.get(flag_words(flag), 0) + 1
+    cells, found = setting.planned, {}
     lines = [f"- warning: {markdown(line)}" for line in incomplete_lines(setting)]
-    for name, words in DERIVED.items():
-        count = sum(name in flag_names(cell) for cell in cells)
-        lines += (
-            [f"- {markdown(name)}: {markdown(words)} ({count} of {len(cells)} cells)"]
-            if count
-            else []
-        )
     for cell in cells:
-        if drifted(cell):
-            carriers[DRIFTED, "warning"].add(id(cell))
-    return lines + [
-        f"- {markdown(max(words, key=words.get))}"
-        + (" (and the like)" if len(words) > 1 else "")
-        + f" ({len(carriers[of_one_name])} of {len(cells)} cells)"
-        for of_one_name, words in seen.items()
-    ]
+        for name in flag_names(cell):
+            found[name] = found.get(name, 0) + 1
+    said = wordings(cells)
+    named = dict.fromkeys([*(name for name in DERIVED if name in found), *said])
+    of = {name: f"({found[name]} of {len(cells)} cells)" for name in named}
+    words = {**said, **{name: f"{name}: {why}" for name, why in DERIVED.items()}}
+    return lines + [f"- {markdown(words[name])} {of[name]}" for name in named]

@@ -100,65 +100,34 @@ class Page:
             return
         words, colour = style.TAGS[kind]
         width, height = 2.05 / self.width, self.inches(0.40)
-        self.figure.add_artist(
-            Rectangle(
-                (1 - width, 1 - height),
-                width,
-                height,
-                color=colour,
-                transform=self.figure.transFigure,
-                zorder=10,
-            )
-        )
-        self.figure.text(
-            1 - width / 2,
-            1 - height / 2,
-            words,
-            color="white",
-            weight="bold",
-            fontsize=12.5,
-            ha="center",
-            va="center",
-            zorder=11,
-        )
+        corner, where = (1 - width, 1 - height), dict(transform=self.figure.transFigure)
+        box = Rectangle(corner, width, height, color=colour, zorder=10, **where)
+        self.figure.add_artist(box)
+        look = dict(color="white", weight="bold", fontsize=12.5, ha="center", va="center")
+        self.figure.text(1 - width / 2, 1 - height / 2, words, zorder=11, **look)
 
     def _small_tag(self, kind):
         """The tag of a bare page, in its own line; returns the inches that it takes."""
         if kind not in style.TAGS:
             return 0.03
         words, colour = style.TAGS[kind]
-        self.figure.text(
-            self.width - 0.05,
-            -0.04,
-            words,
-            transform=self.from_top,
-            color="white",
-            weight="bold",
-            fontsize=style.LEAST,
-            ha="right",
-            va="top",
-            bbox=dict(facecolor=colour, edgecolor="none", pad=1.5),
-        )
+        look = dict(color="white", weight="bold", fontsize=style.LEAST, ha="right", va="top")
+        box = dict(facecolor=colour, edgecolor="none", pad=1.5)
+        at = self.width - 0.05, -0.04
+        self.figure.text(*at, words, transform=self.from_top, bbox=box, **look)
         return 0.19
 
     def legend(self, handles, labels):
         """Between the title and the panels, in as few rows as the page's width allows."""
         left = 0.04 if self.bare else LEFT * self.width
         room = self.width - 0.08 if self.bare else (RIGHT - LEFT) * self.width
+        at = (left, (0.0 if self.bare else 0.09) - self.above)
+        place = dict(loc="upper left", bbox_to_anchor=at, bbox_transform=self.from_top)
+        look = dict(frameon=False, handlelength=2.6, handletextpad=0.6, borderaxespad=0)
+        look |= dict(borderpad=0, columnspacing=1.0 if self.bare else 1.5)
         for rows in range(1, len(labels) + 1):
             legend = self.figure.legend(
-                handles,
-                labels,
-                loc="upper left",
-                ncol=math.ceil(len(labels) / rows),
-                frameon=False,
-                bbox_to_anchor=(left, (0.0 if self.bare else 0.09) - self.above),
-                bbox_transform=self.from_top,
-                handlelength=2.6,
-                handletextpad=0.6,
-                columnspacing=1.0 if self.bare else 1.5,
-                borderaxespad=0,
-                borderpad=0,
+                handles, labels, ncol=math.ceil(len(labels) / rows), **place, **look
             )
             box = legend.get_window_extent(self.figure.canvas.get_renderer())
             if box.width <= room * self.figure.dpi or rows == len(labels):
@@ -172,26 +141,18 @@ class Page:
         source = footnotes.provenance(cells, self.context, single_runs, self.setting.kind)
         self.caption += [*notes, source + "."]
         width = int(150 * self.scale)
-        lines = [
-            (line, "#222222") for note in notes for line in textwrap.wrap(plain(note, 1500), width)
-        ]
-        lines += [(line, style.GREY) for line in textwrap.wrap(plain(source, 600), width)]
+        parts = [(plain(note, 1500), "#222222") for note in notes]
+        parts.append((plain(source, 600), style.GREY))
         if self.bare:
             width = 56 if self.narrow else 120
-            marks = "; ".join(footnotes.marks(cells))
-            lines = [(line, "#222222") for line in textwrap.wrap(marks, width)]
+            parts = [("; ".join(footnotes.marks(cells)), "#222222")]
+        lines = [(line, how) for words, how in parts for line in textwrap.wrap(words, width)]
         step, start = (0.115, 0.04) if self.bare else (0.148, 0.09)
         left = 0.05 if self.bare else LEFT * self.width
         for i, (line, colour) in enumerate(reversed(lines)):
-            self.figure.text(
-                left,
-                start + i * step,
-                line,
-                transform=self.figure.dpi_scale_trans,
-                fontsize=style.pt(style.TINY),
-                color=colour,
-                va="bottom",
-            )
+            look = dict(fontsize=style.pt(style.TINY), color=colour, va="bottom")
+            inches = self.figure.dpi_scale_trans
+            self.figure.text(left, start + i * step, line, transform=inches, **look)
         self.below = start + 0.04 + len(lines) * step
 
     def panels(
@@ -206,17 +167,20 @@ class Page:
         high=0.62,
         tall=None,
         columns=None,
+        heights=None,
     ):
         """`count` axes in as square a grid as 16:9 wants; `under`, `over`, `wide` and `high` are
         the inches (of a sheet) that tick labels and titles need below, above and between them. In a
         column a panel is `tall` inches and there are `columns` of them; on a wider bare page it is
-        higher, as its type is."""
+        higher, as its type is. With `heights`, of panels one above the other, their ratios are
+        these."""
         if self.narrow:
             columns = columns or min(count, 2)
             left = 0.155 if left is None else left
             right = (0.865 if right_axis else 0.975) if right is None else right
         else:
             columns = count if count <= 3 else math.ceil(math.sqrt(count))
+            columns = 1 if heights else columns
             left = 0.103 if left is None else left
             right = (0.925 if right_axis else 0.967) if right is None else right
         rows = math.ceil(count / columns)
@@ -229,16 +193,9 @@ class Page:
             self.figure.set_size_inches(self.width, self.height)
         height = (self.height - above - below - (rows - 1) * high) / rows
         top, bottom = 1 - self.inches(above), self.inches(below)
-        grid = self.figure.add_gridspec(
-            rows,
-            columns,
-            left=left,
-            right=right,
-            top=top,
-            bottom=bottom,
-            wspace=wide / width,
-            hspace=high / height,
-        )
+        space = dict(left=left, right=right, top=top, bottom=bottom)
+        space |= dict(wspace=wide / width, hspace=high / height)
+        grid = self.figure.add_gridspec(rows, columns, height_ratios=heights, **space)
         self.middle = (top + bottom) / 2
         axes = [self.figure.add_subplot(grid[i // columns, i % columns]) for i in range(count)]
         for ax in axes:
@@ -262,10 +219,9 @@ class Page:
     def sides(self, left, right=""):
         """The words of the vertical axes, once for all panels."""
         edge = 0.022 if self.narrow else 0.016
+        look = dict(rotation=90, ha="center", va="center", fontsize=style.pt(11))
         for x, words in ((edge, left), (1 - edge, right)):
-            self.figure.text(
-                x, self.middle, words, rotation=90, ha="center", va="center", fontsize=style.pt(11)
-            )
+            self.figure.text(x, self.middle, words, **look)
 
 
 def _split(words, fits):

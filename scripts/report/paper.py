@@ -14,7 +14,7 @@ def write_files(settings, context, folder):
     place = os.path.join(folder, "paper")
     output.make_folder(place)
     output.write(os.path.join(place, "figures.tex"), _captions(context.drawn))
-    texts = derived.write(folder, derived.PAPER, derived.Source(settings, context))
+    texts = derived.write(folder, derived.PAPER, settings, context)
     drawn = set(drawing.paper_files(context.drawn))
     if not context.options.only and "figures" not in context.failed:
         output.remove_stale(place, figures.NAMED, drawn)

@@ -11,14 +11,28 @@ from . import ledger
 SCHEMA = "feedrate.plan/1"
 
 
+def _path_of(ledger_path):
+    return os.path.join(os.path.dirname(os.path.abspath(ledger_path)), "plan.json")
+
+
+def load(ledger_path):
+    """plan.json as it is; {} where there is none, or none that can be read."""
+    try:
+        with open(_path_of(ledger_path), encoding="utf-8") as file:
+            found = json.load(file)
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
 def read(ledger_path, note=lambda text: None):
     """[(records that the ledger held when the sweep began, a record of the status ledger.NOT_RUN),
     …] in the plan's order; [] without a plan, as older sweeps have none. A plan that cannot be read
     is noted and ignored."""
-    path = os.path.join(os.path.dirname(os.path.abspath(ledger_path)), "plan.json")
+    path, plan = _path_of(ledger_path), load(ledger_path)
+    if not os.path.exists(path):
+        return []
     try:
-        with open(path, encoding="utf-8") as file:
-            plan = json.load(file)
         if plan["schema"] != SCHEMA:
             raise ValueError
         return [
@@ -26,13 +40,9 @@ def read(ledger_path, note=lambda text: None):
             for sweep in plan["sweeps"]
             for run in sweep["runs"]
         ]
-    except FileNotFoundError:
-        return []
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        note(
-            f"{path}: is no plan of {SCHEMA}: whether runs are missing cannot be told; the next"
-            " `feedrate sweep --resume` writes it anew"
-        )
+    except (ValueError, KeyError, TypeError):
+        unknown = f"{path}: is no plan of {SCHEMA}: whether runs are missing cannot be told"
+        note(f"{unknown}; the next `feedrate sweep --resume` writes it anew")
         return []
 
 
@@ -68,28 +78,15 @@ def complete(records, planned):
 def missing(records, planned):
     """A line that says how many of the planned runs have no record; none where all have one."""
     count = len(complete(records, planned)) - len(records)
-    return (
-        [
-            f"{count} of {len(planned)} planned runs have no record and are shown as missing:"
-            " `feedrate sweep -o DIR --resume` measures them"
-        ]
-        if count
-        else []
-    )
+    words = f"{count} of {len(planned)} planned runs have no record and are shown as missing"
+    return [f"{words}: `feedrate sweep -o DIR --resume` measures them"] if count else []
 
 
 def has_ended(ledger_path):
     """Whether the last sweep ended by itself and carried out all its runs, as plan.json says
     then."""
-    try:
-        with open(
-            os.path.join(os.path.dirname(os.path.abspath(ledger_path)), "plan.json"),
-            encoding="utf-8",
-        ) as file:
-            ended = json.load(file).get("ended")
-            return isinstance(ended, dict) and ended.get("whole", True)
-    except (OSError, ValueError, AttributeError, RecursionError):
-        return False
+    ended = load(ledger_path).get("ended")
+    return isinstance(ended, dict) and ended.get("whole", True)
 
 
 def _run(record):

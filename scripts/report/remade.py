@@ -21,33 +21,20 @@ def problems(folder, path, make, draw=True):
     the report into a folder, as it was made before; without `draw` hashes alone are compared."""
     before = made.read(folder)
     if before is None:
-        return (
-            [
-                f"{made.NAME}: missing, or none of {made.SCHEMA}: what the report was made from is"
-                f" unknown; {AGAIN}"
-            ],
-            [],
-            0,
-        )
+        why = f"missing, or none of {made.SCHEMA}: what the report was made from is unknown"
+        return [f"{made.NAME}: {why}; {AGAIN}"], [], 0
+    count = len(before["files"])
     findings = _by_hash(folder, before) + _strangers(folder, before)
     if stale := _stale(path, before):
-        return findings + [f"the report is stale: {stale}; {AGAIN}"], [], len(before["files"])
+        return findings + [f"the report is stale: {stale}; {AGAIN}"], [], count
     if not draw:
-        return (
-            findings,
-            ["files were compared by their hashes alone (--no-drawing)"],
-            len(before["files"]),
-        )
+        return findings, ["files were compared by their hashes alone (--no-drawing)"], count
     with tempfile.TemporaryDirectory(prefix="feedrate-validate-") as again:
         interrupts.discard(again)
         make(again, before)
         more, notes = _compared(folder, again, before)
     told = {words.split(": ")[0] for words in findings}
-    return (
-        findings + [words for words in more if words.split(": ")[0] not in told],
-        notes,
-        len(before["files"]),
-    )
+    return findings + [w for w in more if w.split(": ")[0] not in told], notes, count
 
 
 def _by_hash(folder, before):
@@ -63,24 +50,14 @@ def _by_hash(folder, before):
 
 def _strangers(folder, before):
     """Files that look like those of a report but do not belong to this one."""
-    there = [
-        os.path.relpath(os.path.join(place, name), folder)
-        for place, _, names in os.walk(folder)
-        for name in names
+    there = _written(folder)
+    half = {n for n in there if os.path.basename(n).startswith(output.TEMPORARY)}
+    endings = (*TEXT, *output.FORMATS, ".html", ".pptx")
+    others = {n for n in there - half - before["files"].keys() if n.endswith(endings)}
+    cut_off = "a half-written file of a report that was cut off; delete it"
+    return [f"{clean(n, 80)}: {cut_off}" for n in sorted(half)] + [
+        f"{clean(n, 80)}: not of this report; delete it, or {AGAIN}" for n in sorted(others)
     ]
-    half = [n for n in there if os.path.basename(n).startswith(output.TEMPORARY)]
-    others = [
-        n
-        for n in there
-        if n not in before["files"]
-        and n != made.NAME
-        and n not in half
-        and n.endswith((*TEXT, *output.FORMATS, ".html", ".pptx"))
-    ]
-    return [
-        f"{clean(n, 80)}: a half-written file of a report that was cut off; delete it"
-        for n in sorted(half)
-    ] + [f"{clean(n, 80)}: not of this report; delete it, or {AGAIN}" for n in sorted(others)]
 
 
 def _stale(path, before):
@@ -90,11 +67,9 @@ def _stale(path, before):
     if hashlib.sha256(b"".join(lines)).hexdigest() != before["ledger_sha256"]:
         count = before["records"]
         first = hashlib.sha256(b"".join(lines[:count])).hexdigest() == before["ledger_sha256"]
-        return (
-            f"made when the ledger held {count} of its {len(lines)} records"
-            if first and count < len(lines)
-            else "made from another state of the ledger, which was changed since"
-        )
+        if first and count < len(lines):
+            return f"made when the ledger held {count} of its {len(lines)} records"
+        return "made from another state of the ledger, which was changed since"
     if made.plan_sha256(path) != before["plan_sha256"]:
         return "made before the last sweep began"
     same = made.sha256(diagnosis_file.path_of(path)) == before["diagnosis_sha256"]
@@ -110,30 +85,21 @@ def _compared(folder, again, before):
     findings, elsewhere = [], []
     gone = [name for name in before["figures"] if name not in figures.NAMED]
     theirs_alone = [name for name in before["files"] if _is_of(name, gone)]
-    for name in sorted(_written(again) - before["files"].keys()):
-        if not libraries:
-            findings.append(
-                f"{clean(name, 80)}: missing in {made.NAME}, and the ledger gives it; {AGAIN}"
-            )
+    if not libraries:
+        lacking = f"missing in {made.NAME}, and the ledger gives it; {AGAIN}"
+        more = sorted(_written(again) - before["files"].keys())
+        findings += [f"{clean(name, 80)}: {lacking}" for name in more]
+    by_another = ", or made by another version of the report" if "report" in others else ""
     for name in before["files"]:
-        mine, theirs = (
-            made.sha256(os.path.join(again, name)),
-            made.sha256(os.path.join(folder, name)),
-        )
+        mine, theirs = (made.sha256(os.path.join(at, name)) for at in (again, folder))
         if not theirs or mine == theirs or name in theirs_alone:
             continue
-        if (
-            libraries
-            and (not name.endswith(TEXT) or name in OF_DRAWING)
-            and _words(again, name) == _words(folder, name)
-        ):
+        is_drawn = libraries and (not name.endswith(TEXT) or name in OF_DRAWING)
+        if is_drawn and _words(again, name) == _words(folder, name):
             elsewhere.append(name)
         else:
-            findings.append(
-                f"{clean(name, 80)}: {_how(again, folder, name)}"
-                + (", or made by another version of the report" if "report" in others else "")
-                + f"; {AGAIN}"
-            )
+            how = _how(again, folder, name)
+            findings.append(f"{clean(name, 80)}: {how}{by_another}; {AGAIN}")
     notes = []
     if theirs_alone:
         notes.append(
@@ -168,11 +134,8 @@ def _words(folder, name):
     path = os.path.join(folder, name)
     if not os.path.isfile(path) or not name.endswith((".svg", ".html")):
         return None
-    with open(path, encoding="utf-8", errors="surrogateescape") as file:
-        text = file.read()
-    if name.endswith(".svg"):
-        return re.findall(r"<text[^>]*>([^<]*)</text>", text)
-    return re.findall(r">([^<]+)<", text)
+    pattern = r"<text[^>]*>([^<]*)</text>" if name.endswith(".svg") else r">([^<]+)<"
+    return re.findall(pattern, _read(folder, name))
 
 
 def _how(again, folder, name):
@@ -180,13 +143,13 @@ def _how(again, folder, name):
         return "the ledger does not give it"
     if not name.endswith(TEXT):
         return "does not follow from the ledger: edited"
-    ours, theirs = (_lines(os.path.join(place, name)) for place in (again, folder))
-    n = next(
-        (i for i, (a, b) in enumerate(zip(ours, theirs)) if a != b), min(len(ours), len(theirs))
-    )
+    ours, theirs = (_read(place, name).splitlines() for place in (again, folder))
+    apart = (i for i, (a, b) in enumerate(zip(ours, theirs)) if a != b)
+    n = next(apart, min(len(ours), len(theirs)))
     return f"line {n + 1} does not follow from the ledger: edited"
 
 
-def _lines(path):
+def _read(folder, name):
+    path = os.path.join(folder, name)
     with open(path, encoding="utf-8", errors="surrogateescape") as file:
-        return file.read().splitlines()
+        return file.read()

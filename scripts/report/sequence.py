@@ -25,22 +25,13 @@ def _order(numbered):
         if order is None:
             yield n, "order is missing"
             continue
+        due = place if last is None else last + 1
         if last is not None and order <= last:
-            yield (
-                n,
-                (
-                    f"order is {order:g} after {last:g}: lines were moved, copied or put together"
-                    " from two ledgers"
-                ),
-            )
-        elif order != (place if last is None else last + 1):
-            yield (
-                n,
-                (
-                    f"order is {order:g}, {place if last is None else last + 1:g} is due: a record"
-                    " before it is gone, or it was moved"
-                ),
-            )
+            moved = "lines were moved, copied or put together from two ledgers"
+            yield n, f"order is {order:g} after {last:g}: {moved}"
+        elif order != due:
+            why = "a record before it is gone, or it was moved"
+            yield n, f"order is {order:g}, {due:g} is due: {why}"
         last = order
 
 
@@ -49,13 +40,8 @@ def _times(numbered):
     for n, record in numbered:
         now = arithmetic.started(record)
         if now and last and now < last:
-            yield (
-                n,
-                (
-                    f"started_at is {(last - now).total_seconds():.0f} s before that of an earlier"
-                    " line"
-                ),
-            )
+            before = (last - now).total_seconds()
+            yield n, f"started_at is {before:.0f} s before that of an earlier line"
         last = max(filter(None, (now, last)), default=None)
 
 
@@ -76,13 +62,8 @@ def _results(numbered):
             anew.add(block)
         else:
             if run in seen and block not in anew:
-                yield (
-                    n,
-                    (
-                        f"a second result of cell {run[0][:20]}, repetition {run[1]}, place"
-                        f" {run[2]}: the first is in line {seen[run]}"
-                    ),
-                )
+                which = f"cell {run[0][:20]}, repetition {run[1]}, place {run[2]}"
+                yield n, f"a second result of {which}: the first is in line {seen[run]}"
             seen.setdefault(run, n)
         if record["role"] == "ceiling" and record.get("place"):
             closed.add(block)
@@ -119,13 +100,8 @@ def _cells(numbered):
         if axes_of.setdefault(cell_id, axes) != axes:
             yield n, f"cell_id {cell_id[:20]} has other axes than in an earlier line"
         elif id_of.setdefault(axes, cell_id) != cell_id:
-            yield (
-                n,
-                (
-                    f"cell_id is {cell_id[:20]}, an earlier line with the same axes has"
-                    f" {id_of[axes][:20]}"
-                ),
-            )
+            earlier = f"an earlier line with the same axes has {id_of[axes][:20]}"
+            yield n, f"cell_id is {cell_id[:20]}, {earlier}"
 
 
 def _experiment(numbered):
@@ -135,13 +111,8 @@ def _experiment(numbered):
             continue
         for what, value in _shared(record).items():
             if repr(first.setdefault(what, value)) != repr(value):
-                yield (
-                    n,
-                    (
-                        f"{what[0]} is {str(value)[:60]!r}, earlier lines have"
-                        f" {str(first[what])[:60]!r}"
-                    ),
-                )
+                earlier = f"earlier lines have {str(first[what])[:60]!r}"
+                yield n, f"{what[0]} is {str(value)[:60]!r}, {earlier}"
                 first[what] = value  # said once for each change, not for each line after it
 
 
@@ -191,72 +162,47 @@ def _drifts(numbered):
             opening[repetition] = record["imgs_per_s"]
         elif repetition in opening and ledger.since(record, 2):
             drift = record["imgs_per_s"] / opening[repetition] - 1
-            if abs(
-                drift
-            ) > DRIFT.threshold + ledger.EXACT and "ceiling_drifted" not in ledger.flag_names(
-                record
-            ):
-                yield (
-                    n,
-                    (
-                        f"the flag ceiling_drifted is missing: it is {100 * drift:+.1f} % from the"
-                        " repetition's first ceiling"
-                    ),
-                )
+            is_told = "ceiling_drifted" in ledger.flag_names(record)
+            if abs(drift) > DRIFT.threshold + ledger.EXACT and not is_told:
+                far = f"{100 * drift:+.1f} % from the repetition's first ceiling"
+                yield n, f"the flag ceiling_drifted is missing: it is {far}"
 
 
 def _ceilings(numbered):
     """From schema 3 on, a cell's ceiling is the one that opened its repetition. In older schemas it
     is the mean of the ceilings so far. A run in pairs holds its own."""
-    rates, opening, device_rates, unfit = {}, {}, {}, set()
+    rates, opening = {}, {}  # all so far; the record of each repetition's first
     for n, record in numbered:
         if ledger.in_pairs(record):
             continue
         key = ceiling_key(record["cell"], axes.own())
-        stated = ledger.number(record.get("ceiling_imgs_per_s"))
-        if ledger.since(record, 3):
-            expected, what = (
-                opening.get((key, record["repetition"])),
-                "the ceiling that opened the repetition",
-            )
-            if (
-                record["status"] == "ok"
-                and record["role"] == "cell"
-                and stated is None
-                and expected is not None
-            ):
+        of, is_new = (key, record["repetition"]), ledger.since(record, 3)
+        stated, is_ok = ledger.number(record.get("ceiling_imgs_per_s")), record["status"] == "ok"
+        if is_new:
+            expected = opening[of]["imgs_per_s"] if of in opening else None
+            what = "the ceiling that opened the repetition"
+            if is_ok and record["role"] == "cell" and stated is None and expected is not None:
                 yield n, f"ceiling_imgs_per_s is missing, {what} is {expected:.8g}"
         else:
-            before = rates.get(key, [])
-            expected, what = (
-                sum(before) / len(before) if before else None,
-                "the mean of its ceilings in earlier lines",
-            )
-        if stated is not None:
-            if expected is None:
-                yield (
-                    n,
-                    (
-                        f"ceiling_imgs_per_s is {stated:.6g}, but no ceiling of its setting stands"
-                        " in an earlier line"
-                    ),
-                )
-            elif abs(expected / stated - 1 if stated else 1) > ledger.EXACT:
-                yield n, f"ceiling_imgs_per_s is {stated:.8g}, {what} is {expected:.8g}"
-            elif ledger.since(record, 3) and record.get("ceiling_device_rate") != device_rates.get(
-                (key, record["repetition"])
-            ):
+            before = rates.get(key)
+            expected = sum(before) / len(before) if before else None
+            what = "the mean of its ceilings in earlier lines"
+        if stated is not None and expected is None:
+            none = "but no ceiling of its setting stands in an earlier line"
+            yield n, f"ceiling_imgs_per_s is {stated:.6g}, {none}"
+        elif stated is not None and abs(expected / stated - 1 if stated else 1) > ledger.EXACT:
+            yield n, f"ceiling_imgs_per_s is {stated:.8g}, {what} is {expected:.8g}"
+        elif stated is not None and is_new:
+            first = opening[of]
+            is_unfit = "ceiling_unfit" in ledger.flag_names(record)
+            if record.get("ceiling_device_rate") != first.get("device_rate"):
                 yield n, "ceiling_device_rate is not the device_rate of that ceiling"
-            elif ledger.since(record, 3) and ("ceiling_unfit" in ledger.flag_names(record)) != (
-                (key, record["repetition"]) in unfit
-            ):
+            elif is_unfit == ledger.valid(first):
                 yield n, "the flag ceiling_unfit and the flags of that ceiling do not fit"
-        if record["cell"]["data"] == "synthetic" and record["status"] == "ok":
+        if record["cell"]["data"] == "synthetic" and is_ok:
             rates.setdefault(key, []).append(record["imgs_per_s"])
             if not record.get("place"):
-                opening[key, record["repetition"]] = record["imgs_per_s"]
-                (unfit.discard if ledger.valid(record) else unfit.add)((key, record["repetition"]))
-                device_rates[key, record["repetition"]] = record.get("device_rate")
+                opening[of] = record
 
 
 CHECKS = (_order, _times, _results, _jobs, _cells, _experiment, _drifts, _ceilings)

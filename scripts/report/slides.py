@@ -15,11 +15,15 @@ from .heading import heading
 from .text import clean
 
 LINES, WIDE = 16, 40  # lines of a table on one slide; letters of the flags in one of them
+NOTE = (
+    "! or red: carries a serious flag, or its ceiling does: not to be quoted. *: share of a ceiling"
+    " that drifted. missing is not zero."
+)
 OTHERS = 6  # settings whose answers stand on the last of the six slides
 # The figure of a slide is the first of these that was drawn.
-SPEED = ("throughput_vs_gpus", "bars", "throughput_vs_workers")
-FED = ("utilisation_vs_gpus", *SPEED)
-LIMIT = ("waterfall", "stages", "disk_or_cpu", "storage_bandwidth")
+SPEED = ("throughput_vs_gpus", "share", "throughput_vs_workers")
+FED = ("gpus_fed", *SPEED)
+LIMIT = ("waterfall", "stages")
 
 
 def write_files(settings, context, folder):
@@ -67,10 +71,8 @@ def _six(slides, answers, context):
     deck.lines(slides.add(_measured_title(first)), _measured(first, context))
     speed = _drawn(first, context, FED if first.verdict == answer.FEEDS else SPEED)
     limit = _drawn(first, context, LIMIT)
-    for drawn, title in (
-        (speed, "How fast: no figure was drawn"),
-        (limit, _capital(first.limit) or "What limits is not known"),
-    ):
+    unknown = _capital(first.limit) or "What limits is not known"
+    for drawn, title in ((speed, "How fast: no figure was drawn"), (limit, unknown)):
         if drawn:
             own = (title,) if drawn is limit and first.limit else ()
             _figure(slides, drawn, *own)
@@ -124,9 +126,7 @@ def _drawn(found, context, names):
     """The first of these figures that was drawn of the setting, at the GPUs of the answer if there
     is one."""
     about = heading(found.setting)
-    mine = [
-        d for d in context.drawn if d.plan.words == about or d.plan.words.startswith(about + " · ")
-    ]
+    mine = [d for d in context.drawn if (d.plan.words + " · ").startswith(about + " · ")]
     gpus = found.cell.gpus if found.cell else None
     for name in names:
         same = [d for d in mine if d.plan.module == name]
@@ -163,13 +163,8 @@ def _doubts(answers):
     found = [("Found", first.found), ("How sure", first.validity)]
     if first.caveat:
         found.append(("Emulated", f"no GPU was measured; {first.caveat}"))
-    found.append(
-        (
-            "Intervals",
-            "95 %, over repetitions; the risk that any loss is claimed where there is none is 5 %"
-            " for all cells together",
-        )
-    )
+    words = "the risk that any loss is claimed where there is none is 5 % for all cells together"
+    found.append(("Intervals", f"95 %, over repetitions; {words}"))
     found += [(other.about, f"{other.found}; {other.validity}") for other in others[:OTHERS]]
     more = len(others) - OTHERS
     return found + ([("", f"and {more} more settings, in index.md")] if more > 0 else [])
@@ -183,11 +178,7 @@ def _tables(slides, setting):
         title = f"All cells{count}"
         slide = slides.add(title, f"{title}: {heading(setting)}", line=heading(setting))
         deck.table(slide, tables.HEAD, [(_words(cell), cell.share_serious) for cell in page], WIDE)
-        deck.note(
-            slide,
-            "! or red: carries a serious flag, or its ceiling does: not to be quoted. "
-            "*: share of a ceiling that drifted. missing is not zero.",
-        )
+        deck.note(slide, NOTE)
 
 
 def _pages(cells):
@@ -204,9 +195,8 @@ def _pages(cells):
 
 
 def _words(cell):
-    data = tables.short_row(cell)
-    data[0] += f" ({cell.variant})" if cell.variant else ""
-    return data + [" ".join(tables.flag_names(cell)) or "-"]
+    data, *others = tables.row(cell)
+    return [data + (f" ({cell.variant})" if cell.variant else ""), *others]
 
 
 def _methods(slides, settings, context):

@@ -44,20 +44,16 @@ WIDE = Medium("wide", ".wide", 7.0, None, 8.5, 300)  # both columns of a paper; 
 def rc(medium):
     """matplotlib's settings for a medium."""
     factor = medium.text / SHEET.text
-    sizes = {
-        key: max(LEAST, RC[key] * factor)
-        for key in RC
-        if key.endswith("size") and key != "lines.markersize"
-    }
-    widths = {
-        key: RC[key] * factor for key in RC if key.endswith("width") or key == "lines.markersize"
-    }
-    ticks = {
-        f"{axis}tick.major.{part}": factor * size
-        for axis in "xy"
-        for part, size in (("size", 3.5), ("pad", 3.5))
-    }
-    return {**RC, **sizes, **widths, **(ticks if factor < 1 else {})}
+    found = dict(RC)
+    for key, value in RC.items():
+        if key.endswith("width") or key == "lines.markersize":
+            found[key] = value * factor
+        elif key.endswith("size"):
+            found[key] = max(LEAST, value * factor)
+    if factor < 1:
+        parts = (f"{axis}tick.major.{part}" for axis in "xy" for part in ("size", "pad"))
+        found |= dict.fromkeys(parts, 3.5 * factor)
+    return found
 
 
 def scaled(size):

@@ -71,14 +71,9 @@ def differences(a_records, b_records):
         for path, words in NAMED
         if a.get(path, set()) != b.get(path, set())
     ]
-    others = sorted(
-        path
-        for path in a.keys() | b.keys()
-        if path.startswith("environment.")
-        and a.get(path) != b.get(path)
-        and path not in known
-        and path not in UNASKED
-    )
+    more = {path for path in a.keys() | b.keys() if a.get(path) != b.get(path)}
+    more -= {*known, *UNASKED}
+    others = sorted(path for path in more if path.startswith("environment."))
     return named, [clean(path.partition(".")[2], 60) for path in others]
 
 

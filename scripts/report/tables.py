@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import csv
-import io
-
 from . import claims, ledger, panels, stage_times, statistics, storage, time_shares
 from .cells import DRIFTED, Ceiling
 from .text import (
     axis_value,
     clean,
-    csv_cell,
+    csv_text,
     gpus,
     listing,
     markdown,
+    markdown_table,
     plus_minus,
     share_words,
     spread,
@@ -25,19 +23,24 @@ def all_rows(settings):
     return [cell for s in settings for cell in s.ceilings + s.cells]
 
 
+def by_variant(setting):
+    """[(variant, its ceilings and cells), …]: each is a table of its own."""
+    cells = setting.ceilings + setting.cells
+    return [
+        (v, [c for c in cells if c.variant == v]) for v in dict.fromkeys(c.variant for c in cells)
+    ]
+
+
 def write_csv(settings):
     """Every axis and every number, one line a cell; missing numbers are empty, never zero."""
-    rows = all_rows(settings)
-    axes = list(dict.fromkeys(axis for cell in rows for axis in cell.axes))
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([csv_cell(axis) for axis in axes] + [name for name, _ in COLUMNS])
-    for cell in rows:
-        writer.writerow(
-            [csv_cell(cell.axes.get(axis)) for axis in axes]
-            + [csv_cell(get(cell)) for _, get in COLUMNS]
-        )
-    return out.getvalue()
+    return _csv(all_rows(settings), COLUMNS)
+
+
+def _csv(cells, columns, without=()):
+    axes = [a for a in dict.fromkeys(a for c in cells for a in c.axes) if a not in without]
+    head = axes + [name for name, _ in columns]
+    lines = ([c.axes.get(a) for a in axes] + [get(c) for _, get in columns] for c in cells)
+    return csv_text([head, *lines])
 
 
 def _of(estimate, part):
@@ -132,17 +135,9 @@ DERIVED = {
 def flag_names(cell):
     """The names of the cell's flags, each once; what its ceiling suffers from is added where it
     applies."""
-    names = [
-        clean(f.get("name") or "?", 40) + ("!" if f.get("severity") == "serious" else "")
-        for f in cell.flags
-    ]
-    names += [
-        name
-        for name, base in zip(
-            ("invalid_ceiling!", "invalid_first_count!"), (cell.divided_by, cell.first)
-        )
-        if base and base is not cell and base.serious
-    ]
+    names = [flag_name(flag) for flag in cell.flags]
+    bases = (("invalid_ceiling!", cell.divided_by), ("invalid_first_count!", cell.first))
+    names += [name for name, base in bases if base and base is not cell and base.serious]
     if cell.above_ceiling:
         names.append(ABOVE)
     if drifted(cell):
@@ -150,53 +145,41 @@ def flag_names(cell):
     return list(dict.fromkeys(names))
 
 
+def flag_name(flag):
+    """With ! where it is serious."""
+    return clean(flag.get("name") or "?", 40) + ("!" if flag.get("severity") == "serious" else "")
+
+
 def drifted(cell):
     ceiling = cell if isinstance(cell, Ceiling) else cell.divided_by
     return bool(ceiling and ceiling.drifted)
 
 
-HEAD = (
-    "data",
-    "image size",
-    "workers",
-    "GPUs",
-    "n",
-    "imgs/s",
-    "% of ceiling",
-    "device waits",
-    "largest stage",
-    "flags",
-)
+HEAD = ("data", "image size", "workers", "GPUs", "n", "imgs/s", "% of ceiling")
+HEAD += ("device waits", "largest stage", "flags")
+
+
+def row(cell):
+    """The ten cells of HEAD as text."""
+    return short_row(cell) + [" ".join(flag_names(cell)) or "-"]
 
 
 def short_row(cell):
-    """The ten cells of HEAD as text: what the terminal and Markdown show."""
-    dash = "-"
+    """Those before the flags."""
     data = "ceiling" if isinstance(cell, Ceiling) else clean(cell.data, 20)
-    size = cell.image_size
-    if not cell.rate:
-        rate, share, idle, stage = f"missing: {cell.state}", dash, dash, dash
-    else:
+    rate, share, idle, stage = f"missing: {cell.state}", "-", "-", "-"
+    if cell.rate:
         rate = plus_minus(cell.rate) + (" !" if cell.serious else "")
-        share = (
-            share_words(cell.ratio) + ("!" if cell.share_serious else "") if cell.ratio else dash
-        )
-        idle = cell.mean("device_idle_fraction")
-        idle = dash if idle is None else f"{100 * idle:.1f} %"
-        stage = cell.limiting()[1] or cell.limiting()[0] or dash
-    share += "*" if drifted(cell) and share != dash else ""
-    workers = dash if cell.workers is None else str(cell.workers)
-    return [
-        data,
-        dash if size is None else clean(size, 20),
-        workers,
-        str(cell.gpus),
-        _count(cell),
-        rate,
-        share,
-        idle,
-        clean(stage, 16),
-    ]
+        waits = cell.mean("device_idle_fraction")
+        idle = "-" if waits is None else f"{100 * waits:.1f} %"
+        stage = cell.limiting()[1] or cell.limiting()[0] or "-"
+    if cell.rate and cell.ratio:
+        share = share_words(cell.ratio) + ("!" if cell.share_serious else "")
+        share += "*" if drifted(cell) else ""
+    size = "-" if cell.image_size is None else clean(cell.image_size, 20)
+    workers = "-" if cell.workers is None else str(cell.workers)
+    gpus = str(cell.gpus)
+    return [data, size, workers, gpus, _count(cell), rate, share, idle, clean(stage, 16)]
 
 
 def _count(cell):
@@ -211,25 +194,12 @@ def write_markdown(settings, title_of):
     lines = ["# Results", ""]
     for setting in settings:
         lines += [f"## {markdown(title_of(setting))}", "", *_notes(setting)]
-        for variant in dict.fromkeys(c.variant for c in setting.ceilings + setting.cells):
-            if variant:
-                lines += [f"With {markdown(variant)}:", ""]
-            lines += [
-                "| " + " | ".join(HEAD) + " |",
-                "|" + " --- |" * 2 + " ---: |" * 6 + " --- |" * 2,
-            ]
-            for cell in (c for c in setting.ceilings + setting.cells if c.variant == variant):
-                words = short_row(cell) + [" ".join(flag_names(cell)) or "-"]
-                lines.append("| " + " | ".join(markdown(w) for w in words) + " |")
-            lines.append("")
+        for variant, cells in by_variant(setting):
+            lines += [f"With {markdown(variant)}:", ""] if variant else []
+            lines += [*markdown_table(HEAD, map(row, cells), range(2, 8)), ""]
         if rows := chosen_rows(setting, claims.of(settings)):
-            lines += [
-                "Workers chosen (rates and shares are corrected for the choice):",
-                "",
-                "| " + " | ".join(CHOSEN_HEAD) + " |",
-                "| --- | --- |" + " ---: |" * 4 + " --- | --- |",
-            ]
-            lines += ["| " + " | ".join(map(markdown, row)) + " |" for row in rows] + [""]
+            lines += [CHOSEN, ""]
+            lines += [*markdown_table(CHOSEN_HEAD, rows, range(2, 6)), ""]
     return "\n".join(lines)
 
 
@@ -238,16 +208,13 @@ def _notes(setting):
     kinds = sorted(
         {c.rate.kind for c in setting.ceilings + setting.cells if c.rate} - {statistics.SET}
     )
-    lines = (
-        [f"± is the wider side of the interval: {'; '.join(kinds)}. n counts repetitions.", ""]
-        if kinds and kinds != [statistics.NO_INTERVAL]
-        else []
-    )
+    lines = []
+    if kinds and kinds != [statistics.NO_INTERVAL]:
+        lines = [f"± is the wider side of the interval: {'; '.join(kinds)}. n counts repetitions."]
     if any(drifted(c) for c in setting.cells):
-        lines += [f"\\* {STAR}.", ""]
-    return lines + [
-        line for words in incomplete_lines(setting) for line in (f"{markdown(words)}.", "")
-    ]
+        lines.append(f"\\* {STAR}.")
+    lines += [f"{markdown(words)}." for words in incomplete_lines(setting)]
+    return [line for words in lines for line in (words, "")]
 
 
 def incomplete_lines(setting):
@@ -257,17 +224,15 @@ def incomplete_lines(setting):
 
 
 def incomplete(ceiling):
-    lacking = ceiling.lacking
-    return (
-        [
-            f"repetition{'' if len(lacking) == 1 else 's'} {listing(lacking)} of the ceiling"
-            f" ({gpus(ceiling.gpus)}, input {axis_value(ceiling.input_size)})"
-            f" {'lacks its' if len(lacking) == 1 else 'lack their'} first or last run: no share"
-            f"{' of a cell between them' if ceiling.in_pairs else ''} is formed there"
-        ]
-        if lacking
-        else []
-    )
+    lacking, of = ceiling.lacking, f"{gpus(ceiling.gpus)}, input {axis_value(ceiling.input_size)}"
+    if not lacking:
+        return []
+    s, lack = ("", "lacks its") if len(lacking) == 1 else ("s", "lack their")
+    where = " of a cell between them" if ceiling.in_pairs else ""
+    return [
+        f"repetition{s} {listing(lacking)} of the ceiling ({of}) {lack} first or last run: no share"
+        f"{where} is formed there"
+    ]
 
 
 STAR = (
@@ -276,38 +241,28 @@ STAR = (
 )
 
 
-CHOSEN_HEAD = (
-    "data",
-    "image size",
-    "GPUs",
-    "workers",
-    "imgs/s",
-    "% of ceiling",
-    "chosen as",
-    "against the ceiling",
-)
+CHOSEN = "Workers chosen (rates and shares are corrected for the choice):"
+CHOSEN_HEAD = ("data", "image size", "GPUs", "workers", "imgs/s", "% of ceiling")
+CHOSEN_HEAD += ("chosen as", "against the ceiling")
 
 
 def chosen_rows(setting, all_claims):
     """Under CHOSEN_HEAD: what stands for each kind of data, stored size and GPU count where there
     are several worker counts."""
-    rows = []
-    for c in panels.places(setting.cells):
-        if c.how:
-            data = clean(c.data, 20) + (f" ({c.variant})" if c.variant else "")
-            rows.append(
-                [
-                    data,
-                    "-" if c.image_size is None else clean(c.image_size, 20),
-                    str(c.gpus),
-                    "-" if c.workers is None else str(c.workers),
-                    plus_minus(c.rate) + (" !" if c.serious else ""),
-                    spread(c.ratio) if c.ratio else "-",
-                    c.how,
-                    all_claims.loss(c).words() or "-",
-                ]
-            )
-    return rows
+    return [
+        [
+            clean(c.data, 20) + (f" ({c.variant})" if c.variant else ""),
+            "-" if c.image_size is None else clean(c.image_size, 20),
+            str(c.gpus),
+            "-" if c.workers is None else str(c.workers),
+            plus_minus(c.rate) + (" !" if c.serious else ""),
+            spread(c.ratio) if c.ratio else "-",
+            c.how,
+            all_claims.loss(c).words() or "-",
+        ]
+        for c in panels.places(setting.cells)
+        if c.how
+    ]
 
 
 CHOSEN_COLUMNS = [
@@ -328,17 +283,10 @@ CHOSEN_COLUMNS = [
 def write_chosen_csv(settings):
     """workers.csv: the same with every axis and number, a line for each."""
     chosen = [c for s in settings for c in panels.places(s.cells) if c.rate and c.how]
-    axes = list(dict.fromkeys(axis for cell in chosen for axis in cell.axes if axis != "workers"))
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(
-        [csv_cell(axis) for axis in axes] + [name for name, _ in CHOSEN_COLUMNS] + ["loss_is_shown"]
-    )
-    for cell in chosen:
+
+    def is_shown(cell):
         claim = claims.of(settings).loss(cell)
-        writer.writerow(
-            [csv_cell(cell.axes.get(axis)) for axis in axes]
-            + [csv_cell(get(cell)) for _, get in CHOSEN_COLUMNS]
-            + [("yes" if claim.is_shown else "no") if claim.is_known else ""]
-        )
-    return out.getvalue()
+        return ("yes" if claim.is_shown else "no") if claim.is_known else None
+
+    columns = [*CHOSEN_COLUMNS, ("loss_is_shown", is_shown)]
+    return _csv(chosen, columns, without=("workers",))

@@ -20,6 +20,10 @@ def sayer(program):
     return say
 
 
+ANOTHER = "name a Python that has it in FEEDRATE_PYTHON"
+DRAWING = "matplotlib numpy"  # the packages that figures need
+
+
 class Parser(argparse.ArgumentParser):
     """Whose errors are one line, as the program's own are."""
 
@@ -34,6 +38,14 @@ def guarded(say, action):
     except ReportError as error:
         say(str(error))
         return 2 if isinstance(error, TypedError) else 1
+
+
+def lacking(thing, error, packages, so="", otherwise=""):
+    """The ReportError of a command that lacks a Python module; `so`: what comes of it,
+    `otherwise`: what can be done beside installing it."""
+    remedy = f"run ./scripts/quickstart, or `python3 -m pip install {packages}`"
+    reason = f"Python module {clean(error.name)} is missing" + (so and f", so that {so}")
+    return ReportError(thing, reason, f"{remedy}, or {otherwise or ANOTHER}")
 
 
 def show(text):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 
 from . import claims, statistics, tables
 from .cells import DRIFTED
@@ -21,23 +22,17 @@ def table(settings, title_of):
         cells = setting.ceilings + setting.cells
         marks = _marks(cells)
         out += wrapped(title_of(setting), "") + [""]
-        rows = {
-            id(c): (
-                tables.short_row(c)
-                + [" ".join(marks[name] for name in tables.flag_names(c) if name in marks)]
-            )
-            for c in cells
+        told = {
+            id(c): [marks[name] for name in tables.flag_names(c) if name in marks] for c in cells
         }
-        head = list(tables.HEAD)
-        head[6], head[7], head[8] = "% ceiling", "waits", "stage"
+        rows = {id(c): [*tables.short_row(c), " ".join(told[id(c)])] for c in cells}
+        head = [*tables.HEAD[:6], "% ceiling", "waits", "stage", "flags"]
         widths = [max(len(r[i]) for r in [head, *rows.values()]) for i in range(len(head))]
         out.append(aligned(head, widths))
-        for variant in dict.fromkeys(c.variant for c in cells):
+        for variant, some in tables.by_variant(setting):
             out += wrapped(f"with {variant}:", "  ") if variant else []
-            out += [aligned(rows[id(c)], widths) for c in cells if c.variant == variant]
-        out += (
-            [""] + _chosen(setting, claims.of(settings)) + _footnotes(setting, cells, marks) + [""]
-        )
+            out += [aligned(rows[id(c)], widths) for c in some]
+        out += ["", *_chosen(setting, claims.of(settings)), *_footnotes(setting, cells, marks), ""]
     return "\n".join(out)
 
 
@@ -86,26 +81,16 @@ def _marks(cells):
 
 def _chosen(setting, all_claims):
     rows = tables.chosen_rows(setting, all_claims)
-    words = (
-        "{}{}: {}{}, {} imgs/s, {}: {}{}".format(
-            data,
-            "" if size == "-" else f" {size}",
-            worker_words(None if workers == "-" else int(workers)),
-            "" if gpus == "1" else f" per GPU, {gpus} GPUs",
-            rate,
-            "no ceiling" if share == "-" else f"{share} of the ceiling",
-            how,
-            "" if claim == "-" else f"; {claim}",
-        )
-        for data, size, gpus, workers, rate, share, how, claim in rows
-    )
-    return (
-        ["Workers chosen (rates and shares are corrected for the choice):"]
-        + ["  " + line for text in words for line in wrapped(text, "  ")]
-        + [""]
-        if rows
-        else []
-    )
+    lines = []
+    for data, size, gpus, workers, rate, share, how, claim in rows:
+        size = "" if size == "-" else f" {size}"
+        count = worker_words(None if workers == "-" else int(workers))
+        count += "" if gpus == "1" else f" per GPU, {gpus} GPUs"
+        share = "no ceiling" if share == "-" else f"{share} of the ceiling"
+        claim = "" if claim == "-" else f"; {claim}"
+        words = f"{data}{size}: {count}, {rate} imgs/s, {share}: {how}{claim}"
+        lines += ["  " + line for line in wrapped(words, "  ")]
+    return [tables.CHOSEN, *lines, ""] if rows else []
 
 
 def _footnotes(setting, cells, marks):
@@ -124,31 +109,26 @@ def _footnotes(setting, cells, marks):
     if any(tables.drifted(c) for c in setting.cells):
         lines.append(f"* {tables.STAR}.")
     lines += [f"{line}." for line in tables.incomplete_lines(setting)]
-    lines += [
-        flag_words(flag)
-        for c in setting.ceilings
-        for flag in c.flags
-        if flag.get("name") == DRIFTED
-    ]
+    flags = [f for c in setting.ceilings for f in c.flags if f.get("name") == DRIFTED]
+    lines += map(flag_words, flags)
+    said = wordings(cells)
     for name, mark in marks.items():
-        if name in tables.DERIVED:
-            lines.append(f"{mark} {name}: {tables.DERIVED[name]}")
-            continue
-        words = {}
-        for flag in (
-            f
-            for c in cells
-            for f in c.flags
-            if clean(f.get("name") or "?", 40) + ("!" if f.get("severity") == "serious" else "")
-            == name
-        ):
-            words[flag_words(flag)] = words.get(flag_words(flag), 0) + 1
-        lines.append(
-            f"{mark} {max(words, key=words.get)}" + (" (and the like)" if len(words) > 1 else "")
-        )
+        words = tables.DERIVED.get(name)
+        lines.append(f"{mark} " + (f"{name}: {words}" if words else said[name]))
     for cell in cells:
         lines += [f"× {words}" for words in losses(cell)]
     return [line for text in lines for line in wrapped(text, "  ")]
+
+
+def wordings(cells):
+    """{name of a flag, with ! where it is serious: its most frequent words} of the records'."""
+    found = {}
+    for flag in (flag for cell in cells for flag in cell.flags):
+        found.setdefault(tables.flag_name(flag), Counter())[flag_words(flag)] += 1
+    return {
+        name: words.most_common(1)[0][0] + (" (and the like)" if len(words) > 1 else "")
+        for name, words in found.items()
+    }
 
 
 def wrapped(words, indent, first=""):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import html
+import io
 
 # What a spreadsheet takes for the start of a formula; the wide forms are the East Asian ones.
 FORMULA_STARTS = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
@@ -29,6 +31,13 @@ def markdown(value):
     """For a Markdown table: no HTML, no cell border, no formatting of its own."""
     text = html.escape(clean(value, 2000), quote=False)
     return "".join("\\" + c if c in "\\`*_[]|#~!$" else c for c in text)
+
+
+def markdown_table(head, rows, right):
+    """The lines of a Markdown table; the columns in `right` are flush right."""
+    rule = ["---:" if i in right else "---" for i in range(len(head))]
+    cells = [map(markdown, head), rule, *(map(markdown, row) for row in rows)]
+    return ["| " + " | ".join(words) + " |" for words in cells]
 
 
 LATEX = {
@@ -85,6 +94,13 @@ def csv_cell(value):
     return "'" + text if text.startswith(FORMULA_STARTS) else text
 
 
+def csv_text(rows):
+    """The lines of a CSV file."""
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows(map(csv_cell, row) for row in rows)
+    return out.getvalue()
+
+
 def axis_value(value):
     if value is None:
         return "none"
@@ -125,13 +141,9 @@ def duration(hours):
 
 def percent(fraction):
     value = 100 * fraction
-    return (
-        f"{value:.0f} %"
-        if value >= 99.95
-        else f"{value:.1f} %"
-        if abs(value) >= 0.095 or value == 0
-        else f"{value:.2g} %"
-    )
+    if value >= 99.95:
+        return f"{value:.0f} %"
+    return f"{value:.1f} %" if abs(value) >= 0.095 or value == 0 else f"{value:.2g} %"
 
 
 def signed_percent(fraction):
@@ -159,11 +171,9 @@ def spread(estimate, words=percent):
 
 def _points(estimate, words):
     """The values of a few repetitions, each once."""
-    return (
-        " and ".join(dict.fromkeys(map(words, estimate.points)))
-        if 1 < len(estimate.points) < 4
-        else words(estimate.mean)
-    )
+    if 1 < len(estimate.points) < 4:
+        return " and ".join(dict.fromkeys(map(words, estimate.points)))
+    return words(estimate.mean)
 
 
 def share_words(estimate):
@@ -190,9 +200,8 @@ def plus_minus(estimate):
     if estimate.is_lopsided and amount(estimate.low) != amount(estimate.high):
         return spread(estimate, amount)
     digits = len(mean.partition(".")[2])
-    return f"{mean} ± " + (
-        amount(half) if half < 10**-digits or "e" in mean else f"{half:,.{digits}f}"
-    )
+    is_short = half < 10**-digits or "e" in mean
+    return f"{mean} ± " + (amount(half) if is_short else f"{half:,.{digits}f}")
 
 
 def stored_at(size):

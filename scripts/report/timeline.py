@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
-from matplotlib.ticker import FuncFormatter, MaxNLocator
-
 from . import style, trace_lives
 from . import trace_drawing as drawing
 from .ledger import ReportError
 from .page import Page
-from .text import percent, tick
+from .text import percent
 from .trace import COPIES, STAGES, STEPS, TRAINING
 
 MOST_LABELS = 28  # of rows
@@ -22,16 +20,11 @@ def draw(trace, ranks, options, context):
     kinds = _kinds(ranks, low, high)
     names = list(dict.fromkeys(rank.device for rank in ranks if rank.device))
     count = max(_steps_in(rank, low, high) for rank in ranks)
-    page = Page(
-        drawing.setting_of(ranks[0]),
-        f"Timeline of {count} steps" if count != 1 else "Timeline of a step",
-        context,
-        scale=max(1.0, _rows(ranks) / 60),
-        words=" · ".join(
-            [", ".join(names) or "a device without a name"]
-            + ([f"{len(ranks)} ranks"] if len(ranks) > 1 else [])
-        ),
-    )
+    title = f"Timeline of {count} steps" if count != 1 else "Timeline of a step"
+    words = ", ".join(names) or "a device without a name"
+    words += f" · {len(ranks)} ranks" if len(ranks) > 1 else ""
+    scale = max(1.0, _rows(ranks) / 60)
+    page = Page(drawing.setting_of(ranks[0]), title, context, scale=scale, words=words)
     drawing.legend(page, kinds)
     idle = [_idle_share(rank, low, high) for rank in ranks]
     words = f"idle for {percent(min(idle))}"
@@ -41,9 +34,7 @@ def draw(trace, ranks, options, context):
     page.foot([], [f"An example, no measurement: here {of} {words} of the time. {note}"])
     (ax,) = page.panels(1, left=0.135, over=0.10)
     _fill(ax, ranks, low, high)
-    ax.set_xlim(0, high - low)
-    ax.xaxis.set_major_locator(MaxNLocator(12))
-    ax.xaxis.set_major_formatter(FuncFormatter(tick))
+    drawing.time_axis(ax, high - low)
     ax.set_xlabel(f"ms from {low / 1e3:.3f} s of the trace")
     return page, (low, high)
 
@@ -83,9 +74,8 @@ def _rows(ranks):
 
 
 def _kinds(ranks, low, high):
-    found = {
-        row.kinds[i] for rank in ranks for row in rank.rows.values() for i in row.between(low, high)
-    }
+    rows = [row for rank in ranks for row in rank.rows.values()]
+    found = {row.kinds[i] for row in rows for i in row.between(low, high)}
     if any(_depth(rank, low, high) for rank in ranks):
         found.add("queue")
     if any(_gaps(rank.row(STEPS), low, high) for rank in ranks):
@@ -124,15 +114,9 @@ def _fill(ax, ranks, low, high):
         drawing.bars(ax, y, thick, "idle", drawing.shifted(gaps, low))
         labels += [(y, "device")] if few else [((top + y) / 2, f"rank {rank.number}")]
         if few and len(ranks) > 1:
-            ax.annotate(
-                f"rank {rank.number}",
-                (1.004, (top + y) / 2),
-                xycoords=("axes fraction", "data"),
-                rotation=90,
-                va="center",
-                fontsize=style.pt(style.SMALL),
-                annotation_clip=False,
-            )
+            where = dict(xycoords=("axes fraction", "data"), annotation_clip=False)
+            look = dict(rotation=90, va="center", fontsize=style.pt(style.SMALL))
+            ax.annotate(f"rank {rank.number}", (1.004, (top + y) / 2), **where, **look)
         y -= 1
         if rank is not ranks[-1]:
             ax.axhline(y + 0.25, color="#444444", linewidth=style.scaled(0.9))

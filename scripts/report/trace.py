@@ -15,18 +15,14 @@ from .ledger import ReportError, number
 from .text import clean
 
 STAGES = ("lock", "read", "decode", "augment", "collate")
-TRAINING, STEPS, COPIES, FIRST_WORKER, FIRST_OPERATORS = (
-    0,
-    1,
-    2,
-    10,
-    1000,
-)  # the rows of a rank, see docs/tracing.md
+# the rows of a rank, see docs/tracing.md
+TRAINING, STEPS, COPIES, FIRST_WORKER, FIRST_OPERATORS = 0, 1, 2, 10, 1000
 MOST_EVENTS = 200_000  # of a row, unless the file says otherwise
 CHUNK = 1 << 20
 # The objects that it may hold before its events: those of another program's trace may be any.
 BEGINS = re.compile(r'\s*\{(?:\s*"displayTimeUnit"\s*:\s*"\w+"\s*,)?\s*"traceEvents"\s*:\s*\[')
 BETWEEN = re.compile(r"[\s,]*")
+CUT_OFF = "is cut off", "measure again: a whole trace ends with what it left out"
 NO_TRACE = "is no trace of feedrate"
 REMEDY = "name a file that `feedrate run --trace FILE` wrote"
 
@@ -82,9 +78,8 @@ class Rank:
 
     @property
     def workers(self):
-        return [
-            self.rows[tid] for tid in sorted(self.rows) if FIRST_WORKER <= tid < FIRST_OPERATORS
-        ]
+        found = (tid for tid in sorted(self.rows) if FIRST_WORKER <= tid < FIRST_OPERATORS)
+        return [self.rows[tid] for tid in found]
 
     @property
     def loaders(self):
@@ -99,13 +94,8 @@ class Trace:
 
     def whole_until(self):
         """From when on a row lacks events; None where none does."""
-        full = [
-            row.starts[-1]
-            for rank in self.ranks
-            for row in rank.rows.values()
-            if len(row) >= self.most
-        ]
-        return min(full, default=None)
+        rows = (row for rank in self.ranks for row in rank.rows.values())
+        return min((row.starts[-1] for row in rows if len(row) >= self.most), default=None)
 
 
 def is_trace(path):
@@ -128,11 +118,8 @@ def read(paths):
         found, other = _read_file(path)
         twice = set(found) & set(ranks)
         if twice:
-            raise ReportError(
-                path,
-                f"rank {min(twice)} is in another of these files, too",
-                "name the files of one run",
-            )
+            why = f"rank {min(twice)} is in another of these files, too"
+            raise ReportError(path, why, "name the files of one run")
         ranks.update(found)
         said = other.get("most_events_of_a_row")
         most = said if isinstance(said, int) and said > 0 else most
@@ -179,9 +166,7 @@ def _events(path, file, take):
             # not whole yet; no event of ours is so large
             more = file.read(CHUNK)
             if not more:
-                raise ReportError(
-                    path, "is cut off", "measure again: a whole trace ends with what it left out"
-                )
+                raise ReportError(path, *CUT_OFF)
             if len(text) - at > CHUNK:
                 raise ReportError(path, NO_TRACE, REMEDY)
             text, at = text[at:] + more, 0
@@ -194,9 +179,7 @@ def _events(path, file, take):
     try:
         other = json.loads("{" + rest.lstrip().removeprefix(","))
     except (ValueError, RecursionError):
-        raise ReportError(
-            path, "is cut off", "measure again: a whole trace ends with what it left out"
-        )
+        raise ReportError(path, *CUT_OFF)
     return other["otherData"] if isinstance(other.get("otherData"), dict) else {}
 
 
@@ -222,10 +205,8 @@ class _Taker:
         if event["tid"] >= FIRST_OPERATORS:
             return  # no figure shows them
         if phase == "X":
-            start = event["ts"] / 1e3
-            rank.row(event["tid"]).add(
-                name, start, start + event["dur"] / 1e3, event["args"].get("batch", -1)
-            )
+            start, batch = event["ts"] / 1e3, event["args"].get("batch", -1)
+            rank.row(event["tid"]).add(name, start, start + event["dur"] / 1e3, batch)
         elif phase in ("b", "e"):
             rank.queue.setdefault(event["args"]["batch"], []).append(_ms(event))
         elif phase == "C" and name == "batches ready":

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from types import SimpleNamespace
 
 from matplotlib.collections import PolyCollection
 from matplotlib.patches import Patch
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from . import style
+from .text import tick
 from .trace import STAGES
 
 COLOURS = {
@@ -32,17 +34,11 @@ FAINT = 0.78  # white in the colours of what belongs to other batches
 DENSE = 3000  # bars beyond which a PDF holds pixels
 
 
-@dataclass(frozen=True)
-class Setting:
-    """What a page asks of a setting."""
-
-    kind: str
-
-
 def setting_of(rank):
+    """What a page asks of a setting."""
     device = rank.device
     kind = "emulated" if "(EMULATED" in device else "cpu" if device.endswith("(CPU)") else "gpu"
-    return Setting(kind)
+    return SimpleNamespace(kind=kind)
 
 
 def bars(ax, y, height, kind, spans, faint=False, rim=None):
@@ -84,18 +80,20 @@ def shifted(spans, origin):
 
 
 def legend(page, kinds):
-    page.legend(
-        [
-            Patch(facecolor=COLOURS[k], edgecolor=style.EDGE, hatch=HATCHES.get(k), linewidth=0.6)
-            for k in kinds
-        ],
-        [WORDS.get(k, k) for k in kinds],
-    )
+    look = dict(edgecolor=style.EDGE, linewidth=0.6)
+    patches = [Patch(facecolor=COLOURS[k], hatch=HATCHES.get(k), **look) for k in kinds]
+    page.legend(patches, [WORDS.get(k, k) for k in kinds])
 
 
-def label_rows(ax, labels, size=None):
+def time_axis(ax, width):
+    ax.set_xlim(0, width)
+    ax.xaxis.set_major_locator(MaxNLocator(12))
+    ax.xaxis.set_major_formatter(FuncFormatter(tick))
+
+
+def label_rows(ax, labels):
     """[(y, words), …] at the left."""
     ax.set_yticks([y for y, _ in labels])
-    ax.set_yticklabels([words for _, words in labels], fontsize=size or style.pt(style.SMALL))
+    ax.set_yticklabels([words for _, words in labels], fontsize=style.pt(style.SMALL))
     ax.tick_params(axis="y", length=0)
     ax.grid(False, axis="y")

@@ -67,22 +67,9 @@ def lives(rank, low=None, high=None):
         made = first.get(batch) if nth == 0 else None
         begins = min(m for m in (made, ready, wait[1]) if m is not None)
         there = copy[1] if copy else submit[0]
-        found.append(
-            Life(
-                rank,
-                batch,
-                i,
-                begins,
-                ready,
-                wait[1],
-                min(there, steps.starts[i]),
-                steps.starts[i],
-                steps.ends[i],
-                copy,
-                wait,
-                submit,
-            )
-        )
+        there, starts, ends = min(there, steps.starts[i]), steps.starts[i], steps.ends[i]
+        moments = begins, ready, wait[1], there, starts, ends
+        found.append(Life(rank, batch, i, *moments, copy, wait, submit))
     return found
 
 
@@ -104,10 +91,8 @@ def window(trace, ranks):
     until = trace.whole_until()
     if until is not None and until < high:
         note = "Rows of the trace are cut off: what came later was left out."
-        low, high = (
-            min(low, min(_edge(rank, min) for rank in ranks)) if until <= low else low,
-            until,
-        )
+        low = min(low, *(_edge(rank, min) for rank in ranks)) if until <= low else low
+        high = until
     return low, high, note
 
 
@@ -123,15 +108,12 @@ def chosen(trace, ranks, batch=None):
     if batch is not None:
         found = [life for life in lives(ranks[0]) if life.batch == batch]
         if not found:
-            raise ReportError(
-                f"--batch {batch}",
-                f"no step of rank {ranks[0].number} was given it",
-                "take a number that the trace has in `batch` of a step",
-            )
+            why = f"no step of rank {ranks[0].number} was given it"
+            remedy = "take a number that the trace has in `batch` of a step"
+            raise ReportError(f"--batch {batch}", why, remedy)
         return [("", found[0])], ""
-    found = sorted(
-        (life for rank in ranks for life in lives(rank, low, high)), key=lambda life: life.ms
-    )
+    found = [life for rank in ranks for life in lives(rank, low, high)]
+    found.sort(key=lambda life: life.ms)
     if not found:
         raise ReportError("trace", "no step of its window is there", "measure for longer")
     shown = [("median", found[(len(found) - 1) // 2]), ("longest", found[-1])]

@@ -7,9 +7,9 @@ import importlib
 import os
 import re
 
-from . import derived, output, style, talk, trace, typeface
+from . import derived, drawing, output, style, talk, trace
 from .ledger import ReportError
-from .text import amount, clean
+from .text import amount
 
 FIGURES = ("batch_life", "timeline")
 _say = talk.sayer("feedrate report")
@@ -25,40 +25,18 @@ def _parser():
         prog="feedrate report",
         description="Figures of a trace: the life of a batch, and a timeline of some steps.",
     )
-    parser.add_argument(
-        "traces",
-        metavar="TRACE",
-        nargs="+",
-        help="what `feedrate run --trace FILE` wrote; of several ranks, all their files",
-    )
-    parser.add_argument(
-        "-o", "--output", metavar="DIR", help="where to write (default: beside the trace)"
-    )
-    parser.add_argument(
-        "--formats",
-        default="pdf,svg,png",
-        type=output.formats,
-        help="figure formats (default: pdf,svg,png)",
-    )
-    parser.add_argument(
-        "--only", choices=FIGURES, action="append", default=[], help="draw this figure only"
-    )
-    parser.add_argument("--rank", metavar="N", type=int, help="this rank alone (default: all)")
-    parser.add_argument(
-        "--batch",
-        metavar="N",
-        type=int,
-        help="the batch whose life is drawn (default: the median and the longest of the window)",
-    )
-    parser.add_argument(
-        "--at",
-        metavar="SECONDS",
-        type=float,
-        help="the middle of the timeline, on the trace's clock (default: that of the window)",
-    )
-    parser.add_argument(
-        "--steps", metavar="N", type=_count, default=10, help="steps of the timeline (default: 10)"
-    )
+    add = parser.add_argument
+    words = "what `feedrate run --trace FILE` wrote; of several ranks, all their files"
+    add("traces", metavar="TRACE", nargs="+", help=words)
+    output.add_options(parser, "beside the trace")
+    add("--only", choices=FIGURES, action="append", default=[], help="draw this figure only")
+    add("--rank", metavar="N", type=int, help="this rank alone (default: all)")
+    words = "the batch whose life is drawn (default: the median and the longest of the window)"
+    add("--batch", metavar="N", type=int, help=words)
+    words = "the middle of the timeline, on the trace's clock (default: that of the window)"
+    add("--at", metavar="SECONDS", type=float, help=words)
+    words = "steps of the timeline (default: 10)"
+    add("--steps", metavar="N", type=_count, default=10, help=words)
     return parser
 
 
@@ -72,49 +50,34 @@ def _report(options):
     found = trace.read(options.traces)
     ranks = [rank for rank in found.ranks if options.rank in (None, rank.number)]
     if not ranks:
-        raise ReportError(
-            f"--rank {options.rank}",
-            "the trace has no such rank",
-            "choose from " + ", ".join(str(rank.number) for rank in found.ranks),
-        )
+        known = "choose from " + ", ".join(str(rank.number) for rank in found.ranks)
+        raise ReportError(f"--rank {options.rank}", "the trace has no such rank", known)
     folder = options.output or os.path.dirname(os.path.abspath(options.traces[0]))
     output.make_folder(folder)
     try:
         names = _figures(found, ranks, options, folder)
     except ImportError as error:
-        raise ReportError(
-            "figures",
-            f"Python module {clean(error.name)} is missing",
-            "run ./scripts/quickstart, or `python3 -m pip install matplotlib numpy`, or name a "
-            "Python that has them in FEEDRATE_PYTHON",
-        )
+        raise talk.lacking("figures", error, talk.DRAWING)
     _say(f"{', '.join(names)} are in {folder}")
     return 0
 
 
 def _figures(found, ranks, options, folder):
-    import matplotlib
-
     stem = stem_of(options.traces)
-    place = os.path.abspath(options.traces[0]).split(os.sep)
-    context = derived.Context(clean("/".join(place[-2:]), 80), "", medium=style.SHEET)
-    typeface.use(typeface.cut())
-    names = []
+    context = derived.Context(derived.name_of(options.traces[0], 80), "", medium=style.SHEET)
+    shown = {}
     for name in options.only or FIGURES:
         module = importlib.import_module("." + name, __package__)
-        # A context of its own: the style never leaks into, or in from, the user's settings.
-        with matplotlib.rc_context():
-            matplotlib.rcdefaults()
-            matplotlib.rcParams.update(style.rc(context.medium))
-            page, shown = module.draw(found, ranks, options, context)
-            for kind in options.formats:
-                dpi = context.medium.dpi / page.scale
-                data = output.figure_bytes(page.figure, kind, dpi)
-                output.write(os.path.join(folder, f"{stem}.{name}.{kind}"), data)
-        names.append(f"{stem}.{name}")
+
+        def draw():
+            page, shown[name] = module.draw(found, ranks, options, context)
+            return page
+
+        for kind, data in drawing.rendered(draw, style.SHEET, options.formats)[0].items():
+            output.write(os.path.join(folder, f"{stem}.{name}.{kind}"), data)
         if name == "batch_life":
-            talk.show("\n".join(_line(why, life) for why, life in shown))
-    return names
+            talk.show("\n".join(_line(why, life) for why, life in shown[name]))
+    return [f"{stem}.{name}" for name in shown]
 
 
 def stem_of(paths):

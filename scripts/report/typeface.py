@@ -17,6 +17,7 @@ from . import interrupts
 FACES = (("DejaVuSans.ttf", 400), ("DejaVuSans-Bold.ttf", 700))
 CUT = "DejaVu Sans"  # the name that the figures ask for, now of the cut font
 WHOLE = "DejaVu Sans (whole)"  # and of the one that it was cut from
+USUAL = {"style": "normal", "variant": "normal", "stretch": "normal", "size": "scalable"}
 LETTERS = (
     range(0x20, 0x180),
     range(0x370, 0x400),
@@ -35,13 +36,9 @@ def cut():
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     from fontTools import subset
 
-    options = subset.Options(
-        layout_features=[],
-        legacy_kern=True,
-        glyph_names=True,
-        recommended_glyphs=True,
-        drop_tables=["FFTM", "PfEd", "GSUB", "GPOS", "GDEF"],
-    )
+    dropped = ["FFTM", "PfEd", "GSUB", "GPOS", "GDEF"]
+    options = subset.Options(layout_features=[], legacy_kern=True, drop_tables=dropped)
+    options.glyph_names = options.recommended_glyphs = True
     for name, _ in FACES:
         font = subset.load_font(os.path.join(_originals(), name), options)
         cutter = subset.Subsetter(options)
@@ -60,18 +57,8 @@ def use(folder):
     for place, family in ((folder, CUT), (_originals(), WHOLE)):
         for name, weight in FACES:
             # Of two that fit a name equally well, the first is taken.
-            fontManager.ttflist.insert(
-                0,
-                FontEntry(
-                    fname=os.path.join(place, name),
-                    name=family,
-                    style="normal",
-                    variant="normal",
-                    weight=weight,
-                    stretch="normal",
-                    size="scalable",
-                ),
-            )
+            font = FontEntry(os.path.join(place, name), family, **USUAL, weight=weight)
+            fontManager.ttflist.insert(0, font)
 
 
 def _originals():

@@ -8,15 +8,9 @@ from dataclasses import dataclass, field
 from . import comparable, settings, statistics
 from .cells import Ceiling
 
-FASTER, SLOWER, EQUAL, UNSEEN, SMALL, INCOMPARABLE = (
-    "faster",
-    "slower",
-    "equal within the margin",
-    "no difference seen",
-    "no difference beyond the margin",
-    "not comparable",
-)
-SAME = (EQUAL, UNSEEN, SMALL)
+FASTER, SLOWER, EQUAL = "faster", "slower", "equal within the margin"
+UNSEEN, SMALL = "no difference seen", "no difference beyond the margin"
+INCOMPARABLE = "not comparable"
 LEVEL = statistics.LEVEL
 
 
@@ -53,9 +47,14 @@ def compare(sides, rules):
     for kind in ("rate", "share"):
         some = [c for c in able if getattr(c, kind)]
         values = [getattr(c, kind).p for c in some]
-        adjusted = statistics.holm(values) if rules.adjust == "holm" else values
-        for c, p in zip(some, adjusted):
-            (_settle if kind == "rate" else _settle_share)(c, p, rules)
+        for c, p in zip(some, statistics.holm(values) if rules.adjust == "holm" else values):
+            verdict = judge(getattr(c, kind), p, rules.margin)
+            if kind == "share":
+                c.share_verdict = verdict
+                continue
+            c.p, c.verdict = p, verdict
+            if verdict == UNSEEN and c.rate.p < LEVEL:
+                c.notes.append("different at 5 % alone, but not as one of so many (Holm)")
     return found
 
 
@@ -100,13 +99,3 @@ def shares(cell, rules):
     if cell.divided_by and comparable.why_invalid(cell.ceiling) and not rules.allow_invalid:
         return []
     return [rate / ceiling for rate, ceiling in settings.paired(cell)]
-
-
-def _settle(c, p, rules):
-    c.p, c.verdict = p, judge(c.rate, p, rules.margin)
-    if c.verdict == UNSEEN and c.rate.p < LEVEL:
-        c.notes.append("different at 5 % alone, but not as one of so many (Holm)")
-
-
-def _settle_share(c, p, rules):
-    c.share_verdict = judge(c.share, p, rules.margin)

@@ -12,7 +12,7 @@ import unittest
 from unittest import mock
 
 import sound
-from report import compare, compare_page, page_security, verdicts
+from report import compare, compare_page, html_template, verdicts
 from test_compare import LATER, Compared, steady
 from test_figures import HAVE_MATPLOTLIB
 
@@ -318,10 +318,10 @@ class Page(Sides):
 
 class Policy(unittest.TestCase):
     def test_without_texts_nothing_runs(self):
-        self.assertIn("script-src 'none'; style-src 'none';", page_security.policy([], []))
+        self.assertIn("script-src 'none'; style-src 'none';", html_template.policy([], []))
 
     def test_each_text_has_its_hash(self):
-        words = page_security.policy(["a", "b"], ["c"])
+        words = html_template.policy(["a", "b"], ["c"])
         scripts = re.search("script-src ([^;]*);", words).group(1).split()
         self.assertEqual(len(set(scripts)), 2)
         digest = base64.b64encode(hashlib.sha256(b"a").digest()).decode()

@@ -22,7 +22,7 @@ from report import (
     derived,
     figures,
     html_cells,
-    html_flags,
+    html_settings,
     html_svg,
     ledger,
     settings,
@@ -293,7 +293,7 @@ class Rows(Page):
 class Flags(Page):
     def flags(self, records):
         found, read, _ = self.read(records)
-        return html_flags.of(found[0], html_cells.Cells(found, read))
+        return html_settings.flags(found[0], html_cells.Cells(found, read))
 
     def test_each_stands_once_with_its_count_and_its_largest_share(self):
         records = second(repetitions(3, cells=(("jpeg", 400.0), ("png", 200.0))))

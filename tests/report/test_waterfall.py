@@ -21,7 +21,7 @@ from report import (
     figures,
     findings,
     html_cells,
-    html_diagnosis,
+    html_settings,
     ledger,
     settings,
 )
@@ -394,7 +394,7 @@ class Told(Folder):
 
     def told(self, found, records=None):
         grouped = self.settings(found, records)
-        return html_diagnosis.described(grouped[0], html_cells.Cells(grouped, self.records))
+        return html_settings.diagnosed(grouped[0], html_cells.Cells(grouped, self.records))
 
     def tables(self, found):
         return {table["title"]: table["rows"] for table in self.told(found)["tables"]}
@@ -475,7 +475,7 @@ class Told(Folder):
     def test_what_may_not_be_quoted_is_told_no_verdict(self):
         grouped = self.settings(diagnoses.diagnosis())
         cells = html_cells.Cells(grouped, self.records)
-        found = html_diagnosis.described(grouped[0], cells, "must not be quoted: noise")
+        found = html_settings.diagnosed(grouped[0], cells, "must not be quoted: noise")
         self.assertEqual((found["verdict"], found["sentence"]), ("must not be quoted: noise", ""))
         self.assertEqual([name for name, _ in found["facts"]], ["Measured"])
 
