@@ -62,11 +62,11 @@ def _attributes(tag, attributes, prefix, links):
             continue
         elif name == "d":
             value = re.sub(r"(\.\d\d)\d+", r"\1", " ".join(value.split()))
-        elif "(" in value and name != "transform":
-            value = _own(value, prefix)
-        if name == "style":  # page.css names the font
+        elif name == "style":  # page.css names the font
             value = re.sub(r"\s*([:;])\s*", r"\1", value).rstrip(";")
             value = re.sub(r"font-family:[^;]*;?", "", value)
+        if "(" in value and name in ATTRIBUTES - {"transform", "d"}:
+            value = _own(value, prefix)
         if value:
             written.append(' {}="{}"'.format(name, escape(value, False).replace('"', "&quot;")))
     if tag == "a" and written:
