@@ -313,7 +313,7 @@ class Page(Sides):
     def test_the_answers_are_those_of_a_report(self):
         baseline, *_ = self.usual()
         (one,) = compare_page.answers(baseline, "0.1.0")
-        self.assertIn("png 500x375", one.found)
+        self.assertIn("loses 60.0 %", one.found)
 
 
 class Policy(unittest.TestCase):

@@ -67,7 +67,7 @@ def svg(words="imgs/s", links=()):
  <metadata>Matplotlib</metadata>
  <defs><style type="text/css">*{{stroke-linejoin: round}}</style></defs>
  <g id="figure_1"><!-- <script>window.owned=1</script> -->
-  <defs><path id="m1" d="M 0 3.123456 C 0.7956 3" style="stroke: #000000; fill: none"/>
+  <defs><path id="m1" d="M 0 3.123456 C 0.7956 3 0 1 2 3" style="stroke: #000000; fill: none"/>
   <clipPath id="p2"><rect x="1" y="2" width="3" height="4"/></clipPath></defs>
   <g clip-path="url(#p2)">{points}</g>
   <text style="font: 11px 'DejaVu Sans'" x="3" y="4" transform="rotate(-0 3 4)">{words}</text>
@@ -357,7 +357,7 @@ class Embedding(unittest.TestCase):
         for words in ("<style", "Matplotlib", "<!", "<?", "script", "504pt"):
             self.assertNotIn(words, text)
         self.assertIn('viewBox="0 0 504 216"', text)
-        self.assertIn("M 0 3.12 C 0.79 3", text)
+        self.assertIn("M 0 3.12 C 0.79 3 0 1 2 3", text)
         self.assertIn("stroke:#000000;fill:none", text)
 
     def test_words_stay_words(self):

@@ -343,7 +343,7 @@ class Program(Checked):
         words = self.report(paired())
         self.assertNotIn("the ledger holds no run of it", words)
         self.assertNotIn("measured first and last", words)
-        self.assertIn("measured in pairs with the cells", words)
+        self.assertIn("in pairs with its cells", words)
 
     @unittest.skipUnless(HAVE_MATPLOTLIB, "matplotlib is not installed")
     def test_the_whole_report_of_a_mixed_ledger(self):
