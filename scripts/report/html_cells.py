@@ -103,7 +103,7 @@ class Cells:
         numbers = [_short(ledger.part(record, *keys)) for _, *keys in RECORD]
         numbers.append("" if idle is None else percent(idle))
         if getattr(cell, "named_by", ()):  # a ceiling, which that record holds beside its cell
-            numbers[2:] = [_short(record[cell.rate_field]), *[""] * (len(numbers) - OF_CELL)]
+            numbers[2:] = [_short(record.get(cell.rate_field)), *[""] * (len(numbers) - OF_CELL)]
         numbers.append(clean(record.get("started_at") or "", 40))
         parts = ("name", "severity", "reason", "remedy")
         flags = [tuple(clean(f.get(p) or "", 1000) for p in parts) for f in ledger.flags(record)]
