@@ -28,6 +28,7 @@ class Drawn:
     sentence: str = ""
     finding: str = ""
     caption: list = field(default_factory=list)  # sentences for a paper
+    notes: list = field(default_factory=list)  # all that the sheet says below and above its panels
     picture: bytes = b""  # PNG for a slide
     svg: dict = field(default_factory=dict)  # {"wide": SVG, "column": SVG} for the page
     error: str = ""
@@ -91,7 +92,8 @@ def _draw(plan, context, folder):
     if page is None:
         return Drawn(_bare(plan))
     found = Drawn(_bare(plan), list(options.formats), plan.figure.sentence)
-    found.finding, found.caption = findings.headline(plan, context.claims), page.caption
+    found.finding = findings.headline(plan, context.claims)
+    found.caption, found.notes = page.caption, page.notes
     found.picture = pictures["png"] if options.slides else b""
     paper, kinds = os.path.join(folder, "paper"), PAPER_FORMATS if options.paper else []
     for medium in (style.WIDE, style.COLUMN) if options.paper or options.html else ():

@@ -48,7 +48,7 @@ def loses(cells, claims):
         return f"{name(cell)} loses {spread(claim.loss)} of the ceiling"
     which = name(cell) if count == 1 else f"the largest measured, {name(cell)},"
     return (
-        f"a loss is shown for {count} of {len(known)} kinds and sizes: {which} loses"
+        f"A loss is shown for {count} of {len(known)} kinds and sizes: {which} loses"
         f" {spread(claim.loss)}"
     )
 

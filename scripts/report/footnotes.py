@@ -17,15 +17,13 @@ def provenance(cells, context, single_runs, kind):
         counts = sorted({r.n for r in rates})
         n = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else f"{counts[0]}"
         parts.append(f"n = {n} repetition{'' if counts == [1] else 's'}")
-        parts += sorted({r.kind for r in rates} - {statistics.SET})
-    for axis in ("loader", "workers"):
-        values = [c.axes.get(axis) for c in cells if c.axes.get(axis) is not None]
-        if values:
-            known = sorted(set(values), key=lambda v: (str(type(v)), v))
-            parts.append(f"{axis} " + listing(axis_value(v) for v in known))
+        # how they come about in full: see methods.py
+        parts += sorted({r.kind.partition(",")[0] for r in rates if r.kind != statistics.SET})
     if kind == "emulated":
         parts.append(EMULATION)
     parts += [context.ledger_name, *([f"feedrate {context.version}"] if context.version else [])]
+    loaders = {axis_value(c.axes["loader"]) for c in cells if c.axes.get("loader") is not None}
+    parts += ["loader " + listing(sorted(loaders))] if loaders else []
     return " · ".join(parts)
 
 
@@ -49,9 +47,8 @@ def warnings(cells, single_runs):
         )
     shaky = ("unsteady", "short_warmup")
     if unsteady := sum(any(f.get("name") in shaky for f in c.flags) for c in cells):
-        lines.append(
-            f"Warning: the steps of {unsteady} of {many} cells were not seen to be steady."
-        )
+        which = f"{unsteady} of {many} cells" if many > 1 else "the cell"
+        lines.append(f"Warning: the steps of {which} were not seen to be steady.")
     if client := sum(bool(c.is_client_cold) for c in cells):
         lines.append(
             f"Client-cold: {client} of {many} cells read files that a server or another program"

@@ -20,9 +20,8 @@ from .text import amount, counted, plus_minus, spread, tick
 LEVEL = au.LEAST
 AT_LEVEL = f"at an AU of {100 * LEVEL:.0f} % or more"
 ABOUT = (
-    "AU: the share of the window in which the GPUs compute, averaging gradients left out of both;"
-    " MLPerf Storage takes it over a whole run but for the first step's reading. The GPUs are"
-    " emulated: this is no result of that or any consortium's benchmark."
+    "Emulated GPUs: no result of MLPerf Storage or any consortium's benchmark. AU: the share of the"
+    " window in which they compute, averaging gradients left out of both."
 )
 NEEDED = dict(color=style.GREY, linestyle=(0, (1, 1)))
 MEMORY = dict(color=style.BLACK, linestyle=(0, (6, 3)))
@@ -134,19 +133,12 @@ def _of_one(line, memory):
 
 
 def _notes(lines, memory):
-    cells = _cells(lines)
-    parts = [
-        (f"{line.name} " if len(lines) > 1 else "")
-        + _fed(line).words
-        + (" !" if au.is_serious(line.cells) else "")
-        for line in lines
-    ]
-    notes = [
-        f"By the medians of the runs, AU of {100 * LEVEL:.0f} % or more:"
-        f" {', '.join(dict.fromkeys(parts))}.",
-        ABOUT,
-        "Needed: GPUs × images/s of one. Delivered: without what came out of the queues' stock.",
-    ]
+    cells, notes = _cells(lines), [ABOUT]
+    if len(lines) > 1:
+        parts = [
+            f"{line.name} {_fed(line).words}{' !' * au.is_serious(line.cells)}" for line in lines
+        ]
+        notes.append(f"Fed by the medians of the runs: {', '.join(dict.fromkeys(parts))}.")
     if memory:
         invalid = " (invalid: not to be quoted)" if memory.is_serious else ""
         notes.append(
@@ -154,7 +146,7 @@ def _notes(lines, memory):
             f" {spread(memory.rate, amount)} images/s{invalid}: no storage gives more here."
         )
     else:
-        notes.append("What this machine manages from memory was not measured: it may be the limit.")
+        notes.append("What the machine manages from memory was not measured: it may be the limit.")
     if any(c.rate and c.rate.n < statistics.LEAST for c in cells) and _is_searched(lines):
         notes.append("Numbers of GPUs on the way to the answer were run once or twice.")
     if any(map(au.is_corrected, cells)):
@@ -163,7 +155,7 @@ def _notes(lines, memory):
     notes += [f"{counted(count, 'run')} left out: {why}." for why, count in sorted(reasons.items())]
     if any(line.cells[0].how for line in lines):
         chosen = {(line.size, line.series): line.cells for line in lines}
-        notes.append(panels.workers_used(chosen, list(dict.fromkeys(line.size for line in lines))))
+        notes.append(panels.workers_used(chosen))
     return notes
 
 

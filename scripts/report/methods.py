@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from . import ledger, statistics
+from . import choice, ledger, panels, statistics
 from .cells import Ceiling
 from .heading import EMULATION, heading
 from .tables import flag_names
@@ -170,6 +170,7 @@ def _procedure(settings, runs, records):
         counts = _said(sorted({c.rate.n for c in cells}))
         each = f" of each of the {_counted(cells)}" if len(cells) > 1 else ""
         lines.append(f"Repetitions{each}: {counts}.")
+    lines += [f"Of several worker counts one stands for all: {choice.RULE}."] * _is_chosen(settings)
     lines += _precision(cells)
     lines += _order(records, *ways)
     kinds = sorted({c.rate.kind for c in cells} - {statistics.SET})
@@ -181,6 +182,10 @@ def _procedure(settings, runs, records):
             " claimed where a one-sided test shows it at 5 % for all cells together (Holm)."
         )
     return lines
+
+
+def _is_chosen(settings):
+    return any(c.how for s in settings for c in panels.places(s.cells))
 
 
 def _ways(runs):

@@ -6,6 +6,7 @@ around its panels.
 from __future__ import annotations
 
 import math
+import re
 import textwrap
 
 from matplotlib import rcParams
@@ -14,11 +15,16 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.transforms import ScaledTranslation
 
-from . import footnotes, style
+from . import footnotes, lines, style
 from .heading import heading
 from .text import plain
 
 LEFT, RIGHT = 0.05, 0.965
+TAG = 2.05  # inches of its width, at the right edge
+TITLES = (15, 14, 13, 12, 11)  # points, of which the largest that does is taken
+ALONE = 13  # points, from which on a title stands on one line
+NOTES, LETTERS = 3, 156  # lines below the panels of a sheet, and letters in each
+WORDS = 32  # of a caption, without its marks; the claim, which it begins with, is whole in any case
 
 
 class Page:
@@ -37,7 +43,8 @@ class Page:
         self.width = medium.width * self.scale
         self.height = (medium.height or medium.width) * self.scale
         words = words or heading(setting, gpus)
-        self.caption = [title + ". " + words + "."]  # a paper's words for it
+        self.caption, self.notes = [title + "."], []  # a paper's words for it; all that is said
+        self._tell(words + ".")
         self.figure = Figure(figsize=(self.width, self.height))
         FigureCanvasAgg(self.figure)
         # Inches right of and above the upper left corner, wherever panels() puts that.
@@ -49,7 +56,7 @@ class Page:
             return
         self.above, self.below = 0.83, 0.62  # inches that are taken
         self._tag(setting.kind)
-        self._title(plain(title))
+        self._title(plain(title, 300), setting.kind)
         at = 1 - self.inches(self.above - 0.23)
         self._line(plain(words, 240), at, 11, color="#333333")  # all of a setting
 
@@ -57,17 +64,30 @@ class Page:
         """Inches of height as a share of the page."""
         return value / self.height
 
-    def _title(self, words, size=15, room=0.68, least=12.0):
-        """On one line, a little smaller if need be; a longer one on several."""
-        width = self._width(words, size)
-        if size * room >= least * width:
-            self._line(words, 1 - self.inches(0.31), size, weight="bold", room=room)
-            return
-        size = 14
-        lines = _split(words, lambda part: self._width(part, size) <= room)
-        for i, line in enumerate(lines):
-            self._line(line, 1 - self.inches(0.28 + 0.25 * i), size, weight="bold", room=room)
-        self.above += 0.25 * (len(lines) - 1)
+    def _tell(self, words):
+        """In the caption as far as there is room, in the notes in any case."""
+        self.notes.append(words)
+        if sum(map(_count, [*self.caption, words])) <= WORDS:
+            self.caption.append(words)
+
+    def _title(self, words, kind):
+        """In at most two lines, the first beside the tag, a little smaller if need be; only what
+        does not fit so takes more."""
+        whole = RIGHT - LEFT
+        rooms = (1 - TAG / self.width - LEFT - 0.01, whole) if kind in style.TAGS else (whole,)
+        for size in TITLES:
+            found = lines.of_title(words, lambda part: self._width(part, size), rooms)
+            if len(found) == 1 and size >= ALONE:
+                break
+        else:
+            for size in TITLES[1:]:
+                found = lines.of_title(words, lambda part: self._width(part, size), rooms)
+                if len(found) < 3:
+                    break
+        top = 0.31 if len(found) == 1 else 0.28
+        for i, line in enumerate(found):
+            self._line(line, 1 - self.inches(top + 0.25 * i), size, weight="bold", room=whole)
+        self.above += 0.25 * (len(found) - 1)
 
     def _width(self, words, size):
         """Of a bold line, as a share of the page's."""
@@ -78,7 +98,7 @@ class Page:
 
     def explain(self, words):
         """Sentences below the heading; of a bare page, in the caption."""
-        self.caption.append(words)
+        self._tell(words)
         if self.bare:
             return
         for line in textwrap.wrap(plain(words, 600), int(122 * self.scale)):
@@ -99,7 +119,7 @@ class Page:
         if kind not in style.TAGS:
             return
         words, colour = style.TAGS[kind]
-        width, height = 2.05 / self.width, self.inches(0.40)
+        width, height = TAG / self.width, self.inches(0.40)
         corner, where = (1 - width, 1 - height), dict(transform=self.figure.transFigure)
         box = Rectangle(corner, width, height, color=colour, zorder=10, **where)
         self.figure.add_artist(box)
@@ -135,25 +155,30 @@ class Page:
                 return
             legend.remove()
 
-    def foot(self, cells, notes=(), single_runs=False):
-        """Notes on this figure, then where its numbers come from; call before panels()."""
-        notes = list(notes) + footnotes.warnings(cells, single_runs)
-        source = footnotes.provenance(cells, self.context, single_runs, self.setting.kind)
-        self.caption += [*notes, source + "."]
-        width = int(150 * self.scale)
-        parts = [(plain(note, 1500), "#222222") for note in notes]
-        parts.append((plain(source, 600), style.GREY))
+    def foot(self, cells, notes=(), single_runs=False, source=""):
+        """What to know of the cells and then notes on this figure, in NOTES lines, and where its
+        numbers come from, first of all from `source`; call before panels()."""
+        notes = footnotes.warnings(cells, single_runs) + list(notes)
+        told = footnotes.provenance(cells, self.context, single_runs, self.setting.kind)
+        source = f"{source} · {told}" if source else told
+        marked = "; ".join(footnotes.marks(cells))
+        self.notes += [*notes, source + "."]
+        if marked:
+            self.caption.append(marked + ".")
+        width = int(LETTERS * self.scale)
+        said = lines.of_notes(plain(" ".join(notes), 4000), width, NOTES)
+        parts = [(line, "#222222") for line in said]
+        parts += [(line, style.GREY) for line in lines.of_notes(plain(source, 600), width, 1)]
         if self.bare:
             width = 56 if self.narrow else 120
-            parts = [("; ".join(footnotes.marks(cells)), "#222222")]
-        lines = [(line, how) for words, how in parts for line in textwrap.wrap(words, width)]
+            parts = [(words, "#222222") for words in textwrap.wrap(marked, width)]
         step, start = (0.115, 0.04) if self.bare else (0.148, 0.09)
         left = 0.05 if self.bare else LEFT * self.width
-        for i, (line, colour) in enumerate(reversed(lines)):
+        for i, (line, colour) in enumerate(parts, 1):
             look = dict(fontsize=style.pt(style.TINY), color=colour, va="bottom")
             inches = self.figure.dpi_scale_trans
-            self.figure.text(left, start + i * step, line, transform=inches, **look)
-        self.below = start + 0.04 + len(lines) * step
+            self.figure.text(left, start + (len(parts) - i) * step, line, transform=inches, **look)
+        self.below = start + 0.04 + len(parts) * step
 
     def panels(
         self,
@@ -224,18 +249,8 @@ class Page:
             self.figure.text(x, self.middle, words, **look)
 
 
-def _split(words, fits):
-    """The words in as many lines as it takes for each to fit, the first of which ends at a
-    colon."""
-    head, colon, rest = words.partition(": ")
-    lines = [head + ":", ""] if colon and fits(head + ":") else [""]
-    for word in (rest if len(lines) > 1 else words).split():
-        longer = f"{lines[-1]} {word}".strip()
-        if fits(longer) or not lines[-1]:
-            lines[-1] = longer
-        else:
-            lines.append(word)
-    return lines
+def _count(words):
+    return len(re.findall(r"\w[\w.,/:]*", words))
 
 
 def at_bottom(axes, i):

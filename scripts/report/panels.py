@@ -100,8 +100,8 @@ def name(cell, joint=", ", most=30):
     return words if cell.workers is None else f"{words}{joint}{workers(cell.workers)}"
 
 
-def workers_used(chosen, sizes):
-    """Which worker counts were chosen, in one line: all equal, or by series and size."""
+def workers_used(chosen):
+    """Which worker counts were chosen, in one line."""
     used = {key: [c.workers for c in row if c.rate] for key, row in chosen.items()}
     every = {w for row in used.values() for w in row if w is not None}
     if len(every) < 2:
@@ -109,12 +109,8 @@ def workers_used(chosen, sizes):
         counts = sorted({c.gpus for row in chosen.values() for c in row})
         of_all = "" if each is None else f" ({listing([each * n for n in counts])} in all)"
         return f"Workers per GPU: {'none' if each is None else each}{of_all}."
-    words = {}
-    for (size, s), row in used.items():
-        if any(w is not None for w in row):
-            told = str(row[0]) if len(set(row)) == 1 else listing(row)
-            words[f"{row_name(size, s, chosen[size, s], sizes)}: {told}"] = None
-    return f"Workers chosen per GPU, by GPU count where they differ: {'; '.join(words)}."
+    known = [count for count in every if count is not None]
+    return f"Workers per GPU: {min(known)} to {max(known)}, as workers.csv has them."
 
 
 def row_name(size, series, cells, sizes):

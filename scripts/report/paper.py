@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from . import derived, drawing, figures, output
-from .text import latex
+from .text import clean, latex
 
 
 def write_files(settings, context, folder):
@@ -23,7 +23,7 @@ def write_files(settings, context, folder):
 
 def _captions(drawn):
     """A figure environment for each PDF. Numbers in it come from the ledger; the words are a
-    start."""
+    start, and what else there is to say stands above it as a comment."""
     lines = [
         r"% \usepackage{graphicx,textcomp}; the figures are 3.33 in wide: one column.",
         r"% Each is there as NAME.wide.pdf, too, 7 in wide: for figure*.",
@@ -33,6 +33,7 @@ def _captions(drawn):
         name = d.plan.name.replace(".", "-").replace("_", "-")
         lines += [
             "",
+            *(f"% {clean(words, 2000)}" for words in d.notes),
             r"\begin{figure}",
             r"  \centering",
             rf"  \includegraphics{{{{{d.plan.name}}}.pdf}}",

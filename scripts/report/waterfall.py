@@ -49,7 +49,7 @@ def draw(setting, gpus, context):
         page.explain(found.verdict.sentence)
     bars, discard = found.bars(), found.rate(diagnosis.DISCARD)
     page.legend(*_legend(bars, discard))
-    page.foot([], _notes(found))
+    page.foot([], _notes(found), source=f"From {diagnosis_file.NAME}: {found.measured}")
     names = ["ceiling", *(clean(b.step.name, 18) for b in bars), reached(found)]
     names += ["discard"] if discard else []
     # upright in a column, where they need the room that their letters take
@@ -76,26 +76,22 @@ def reached(found):
 
 
 def _notes(found):
-    notes = [
-        "Above each bar: images/s that the step takes (−) or adds (+), and their share of the"
-        " ceiling. Whiskers: 95 %, at the end of a step that of its change."
-    ]
-    unsure = [clean(b.step.name, 30) for b in found.bars() if b.how == diagnosis.NOT_TOLD]
-    if unsure:
-        notes.append(
-            f"Pale: {listing(unsure)}: not told from 0 (risk: 5 % for what the verdict names,"
-            " 5 % for all others together)."
-        )
+    notes = []
     if found.not_quotable:
         notes.append(f"The ceiling and all that is held against it {found.not_quotable}.")
     if found.is_look:
         notes.append(
             f"Fewer than {statistics.LEAST} rounds: a look, without intervals; nothing is claimed."
         )
-    if found.rate(diagnosis.DISCARD):
-        notes.append(BESIDE)
+    unsure = [clean(b.step.name, 30) for b in found.bars() if b.how == diagnosis.NOT_TOLD]
+    if unsure:
+        notes.append(
+            f"Pale: {listing(unsure)}: not told from 0 (risk: 5 % for what the verdict names,"
+            " 5 % for all others together)."
+        )
     notes += found.caveats
-    return notes + [f"From {diagnosis_file.NAME}: {found.measured}."]
+    notes.append("Above each bar: images/s taken (−) or added (+) and their share of the ceiling.")
+    return notes + ([BESIDE] if found.rate(diagnosis.DISCARD) else [])
 
 
 def look_of(bar):
@@ -198,7 +194,7 @@ def _label(ax, page, places, found, bars, discard):
     tops[1:1] = [max(bar.top, bar.ends[1]) for bar in bars]
     words = [(diagnosis.rate_words(rate.mean), share * (rate is reached)) for rate in wholes]
     words[1:1] = [bar.words for bar in bars]
-    words = [_joined(*pair, page.narrow) for pair in words]
+    words = [_joined(*pair, page) for pair in words]
     room = (0.06 * max(map(len, words)) + 0.06) / TALL if page.narrow else 0.17
     ax.set_ylim(min([0, *(bar.ends[0] for bar in bars)]), max(tops) / (1 - room))
     how = dict(ha="center", va="bottom", rotation=90 if page.narrow else 0, linespacing=1.15)
@@ -211,7 +207,8 @@ def _label(ax, page, places, found, bars, discard):
         _shrink(ax, texts, page)
 
 
-def _joined(rate, share, is_narrow):
-    if is_narrow:
+def _joined(rate, share, page):
+    if page.narrow:
         return f"{rate} ({share})" if share else rate
-    return f"{rate} img/s\n{share}".strip()
+    unit = "" if page.bare else " img/s"  # there the axis alone says it
+    return f"{rate}{unit}\n{share}".strip()

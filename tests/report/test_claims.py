@@ -115,7 +115,7 @@ class Sentences(unittest.TestCase):
     def test_a_loss_is_named_everywhere_with_its_interval(self):
         words = self.everything({"jpeg": LOSES, "png": NONE})
         self.assertIn(
-            "a loss is shown for 1 of 2 kinds and sizes: jpeg 500x375 with 2 workers loses 10.0 %"
+            "A loss is shown for 1 of 2 kinds and sizes: jpeg 500x375 with 2 workers loses 10.0 %"
             " (8.7 to 11.3 %)",
             words,
         )

@@ -136,7 +136,7 @@ class Forest(Sides):
                 one["cell"] = {**one["cell"], "loader": "batch"}
                 one["cell_id"] += "b"
         page = self.page(self.compared(a, b, "loader"))
-        self.assertIn("From A to B: loader pool → batch.", " ".join(page.caption))
+        self.assertIn("From A to B: loader pool → batch.", " ".join(page.notes))
         self.assertNotIn("→", " ".join(drawn.texts(page.figure.axes[0])))
 
     def test_words_keep_to_the_page(self):
@@ -313,7 +313,7 @@ class Page(Sides):
     def test_the_answers_are_those_of_a_report(self):
         baseline, *_ = self.usual()
         (one,) = compare_page.answers(baseline, "0.1.0")
-        self.assertIn("loses 60.0 %", one.found)
+        self.assertIn("jpeg 500x375 with 2 workers loses 60", one.found)
 
 
 class Policy(unittest.TestCase):

@@ -251,14 +251,14 @@ class Figure(unittest.TestCase):
 
     def test_it_says_that_this_is_no_consortiums_result(self):
         page = drawn.page(gpus_fed, search())
-        self.assertIn("no result of that or any consortium", " ".join(page.caption))
+        self.assertIn("no result of MLPerf Storage or any consortium", " ".join(page.notes))
         self.assertIn("EMULATED DEVICE", drawn.texts(page))
 
     def test_numbers_on_the_way_are_no_look(self):
-        said = " ".join(drawn.page(gpus_fed, search({1: (1.0,), **WIDE})).caption)
+        said = " ".join(drawn.page(gpus_fed, search({1: (1.0,), **WIDE})).notes)
         self.assertIn("on the way to the answer were run once", said)
         self.assertNotIn("nothing is claimed", said)
-        said = " ".join(drawn.page(gpus_fed, search({1: (1.0,), 2: (0.8,)})).caption)
+        said = " ".join(drawn.page(gpus_fed, search({1: (1.0,), 2: (0.8,)})).notes)
         self.assertIn("nothing is claimed", said)
 
     def test_a_column_has_both_panels_below_each_other(self):

@@ -3,6 +3,7 @@ report as before."""
 
 import copy
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -254,11 +255,12 @@ class Figure(Program):
             ">50.2 %<",
             "+27 img/s",
             "normalise: not told from 0",
-            "Left out: cold (the page cache cannot be dropped here: not root).",
             "discard (no link of the chain)",
-            "From diagnosis.json: 4 rounds in 58 s.",
+            "From diagnosis.json: 4 rounds in 58 s",
         ):
             self.assertIn(words, svg)
+        said = " ".join(re.findall("<text[^>]*>([^<]*)</text>", svg))
+        self.assertIn("Left out: cold (the page cache cannot be dropped here: not root).", said)
         column = self.content("paper/waterfall.svg").decode()
         self.assertIn("−1,241 (50.2 %)", column)
         self.assertIn("EMULATED DEVICE", column)
