@@ -16,6 +16,7 @@ LOOK = f"a look: fewer than {statistics.LEAST} repetitions, nothing is claimed"
 TELLS_LITTLE = 0.2  # a loss this large that could hide is no news of the cell
 # Of the ceiling: a difference that matters to nobody, as `feedrate compare` has it.
 MARGIN = 0.01
+MARGIN_WORDS = percent(MARGIN).replace(".0", "")
 LOSES, EQUIVALENT, NOT_CLEAR = "loses", "equivalent", "not clear"
 
 
@@ -58,7 +59,7 @@ class Claim:
         n = f"{self.share.n} repetitions"
         if self.verdict == LOSES:
             return f"{name} loses {spread(self.loss)} of its ceiling in {n}"
-        within = f"{name} stays within {_MARGIN} of its ceiling"
+        within = f"{name} stays within {MARGIN_WORDS} of its ceiling"
         if self.verdict == EQUIVALENT:
             return f"{within}; {at_most(self.at_most)} is missing in {n}"
         far = (
@@ -96,7 +97,6 @@ class Claim:
 
 
 NOTHING = Claim()
-_MARGIN = percent(MARGIN).replace(".0", "")
 
 
 def of(settings):

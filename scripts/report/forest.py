@@ -37,7 +37,9 @@ def draw(page, rows):
     ax = _lay_out(page, rows)
     for y, row in zip(_places(rows), rows):
         if row.found is None:  # why there is none: never a point at zero
-            words, how = plain("× " + row.words, 80), dict(color=style.VERMILLION, weight="bold")
+            how = dict(color=style.VERMILLION, weight="bold")
+            room = page.width * (1 - ax.get_position().x0) - 0.2
+            words = _broken(page, "× " + row.words, style.pt(style.SMALL), room / 1.15)  # bold
             _say(ax, words, 0, y, (5, 0), **how)
         else:
             _estimate(ax, y, row)
@@ -72,11 +74,11 @@ def _lay_out(page, rows):
     size = style.pt(10.5 if max(len(row.name) for row in rows) <= 36 else style.SMALL)
     edge = 0.06 if page.bare else 0.05 * page.width
     names = [_broken(page, row.name, size, room) for row in rows]
-    left = _widest(page, names, size) + 0.1
-    right = _widest(page, [_words(page, row) for row in rows if row.found], size) + 0.1
+    left = widest(page, names, size) + 0.1
+    right = widest(page, [_words(page, row) for row in rows if row.found], size) + 0.1
     if page.width - left - right - 2 * edge < 0.25 * page.width:
         names = [_broken(page, row.name, size, 0.6 * room) for row in rows]
-        left = _widest(page, names, size) + 0.1
+        left = widest(page, names, size) + 0.1
     lines = max(words.count("\n") + 1 for words in [*names, *(_words(page, r) for r in rows)])
     (ax,) = page.panels(
         1,
@@ -97,7 +99,7 @@ def _broken(page, name, size, room):
     allow."""
     words = plain(name, 160)
     letters = len(words)
-    while letters > 8 and (wide := _widest(page, words.split("\n"), size)) > room:
+    while letters > 8 and (wide := widest(page, words.split("\n"), size)) > room:
         letters = min(letters - 1, int(letters * room / wide))
         words = "\n".join(textwrap.wrap(plain(name, 160), max(8, letters)))
     return words
@@ -109,7 +111,7 @@ def _words(page, row):
     return words.replace(") ", ")\n", 1) if page.narrow and len(words) > 26 else words
 
 
-def _widest(page, words, size):
+def widest(page, words, size):
     """Inches."""
     renderer, widest = page.figure.canvas.get_renderer(), 0.0
     for one in dict.fromkeys(words):

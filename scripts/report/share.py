@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from . import choice, findings, forest, marks, panels, style
-from .cells import NEGLIGIBLE, kind_rank, mean_pixels
+from . import findings, forest, marks, panels, style
+from .cells import kind_rank, mean_pixels
+from .claims import MARGIN, MARGIN_WORDS
 from .page import Page
 from .text import gpus as gpu_words
-from .text import percent, spread
+from .text import spread
 
 MOST = 40  # rows
 
@@ -22,9 +23,11 @@ def _loses(cells, claims):
         return findings.none(known)
     name = _name(cell, len({c.gpus for c in cells}) > 1)
     reaches = f"{spread(found.share)} of the ceiling"
-    if len(known) == 1:
-        return f"{name} reaches {reaches}"
-    return f"{count} of {len(known)} cells lose; worst: {name} at {reaches}"
+    if count > 1:
+        return f"{count} of {len(known)} cells lose; the worst, {name}, reaches {reaches}"
+    others = len(known) - 1
+    others = f"; no loss is shown for {others} other{'s' * (others > 1)}" if others else ""
+    return f"{name} reaches {reaches}{others}"
 
 
 def draw(setting, gpus, context):
@@ -42,7 +45,7 @@ def draw(setting, gpus, context):
     ax = forest.draw(page, rows)
     most = forest.ends(rows)[1]
     ax.set_xlim(0, 1.02 * most if most > 1 else 1)
-    ax.axvspan(1 - NEGLIGIBLE, 1, color=style.LIGHT, zorder=1)
+    ax.axvspan(1 - MARGIN, min(1 + MARGIN, ax.get_xlim()[1]), color=style.LIGHT, zorder=1)
     ax.axvline(1, color=style.BLACK, linewidth=style.scaled(0.9), zorder=2)
     marks.ticks(ax.xaxis, 100)
     ax.set_xlabel("% of the ceiling")
@@ -78,8 +81,8 @@ def _name(cell, several):
 
 def _notes(left, claims, rows):
     notes = [
-        f"Each row: {choice.RULE}. In colour: a loss is shown; grey: none is. The strip below 100"
-        f" %: {percent(NEGLIGIBLE)}, which is no loss."
+        "In colour: a loss is shown; grey: none is. The strip: within"
+        f" {MARGIN_WORDS} of the ceiling, a difference that matters to nobody."
     ]
     if sum(row.is_told for row in rows) > 1:
         known = sum(claims.loss(row.cell).is_known for row in rows)

@@ -7,7 +7,7 @@ from test_figures import HAVE_MATPLOTLIB
 
 if HAVE_MATPLOTLIB:
     import drawn
-    from report import forest, share, style
+    from report import claims, forest, share, style
 
 SERIOUS = {"name": "throttled", "severity": "serious", "reason": "hot", "remedy": "cool it"}
 RATES = {"png": 525.0, "jpeg": 800.0, "bmp": 999.0}
@@ -48,6 +48,11 @@ class Share(unittest.TestCase):
         ax = drawn.page(share, sweep({"png": 1100.0})).figure.axes[0]
         self.assertGreater(ax.get_xlim()[1], 1.1)
         self.assertEqual(ax.get_xlabel(), "% of the ceiling")
+
+    def test_the_strip_is_the_margin_of_the_claims(self):
+        (strip,) = drawn.page(share, sweep({"png": 1010.0})).figure.axes[0].patches
+        self.assertAlmostEqual(strip.get_x(), 1 - claims.MARGIN)
+        self.assertAlmostEqual(strip.get_x() + strip.get_width(), 1 + claims.MARGIN)
 
     def test_a_shown_loss_has_the_colour_of_its_kind_and_the_rest_is_grey(self):
         ax = drawn.page(share, sweep()).figure.axes[0]
@@ -115,7 +120,7 @@ class Share(unittest.TestCase):
         self.assertEqual(len(names), share.MOST)
         self.assertIn("101x100", names[0])
         self.assertIn("100x100", names[-1])
-        self.assertIn("10 rows more are left out", " ".join(page.caption))
+        self.assertIn("10 rows more are left out", " ".join(page.notes))
 
     def test_a_column_has_the_same_rows(self):
         ax = drawn.page(share, sweep(), medium="COLUMN").figure.axes[0]
@@ -138,10 +143,16 @@ class Claim(unittest.TestCase):
         words = drawn.claim(share, sweep())
         self.assertRegex(
             words,
-            r"^2 of 3 cells lose; worst: png 500x375, 2 workers at 52\.\d % \(\d\d\.\d to \d\d\.\d"
-            r" %\) of the ceiling$",
+            r"^2 of 3 cells lose; the worst, png 500x375, 2 workers, reaches 52\.\d %"
+            r" \(\d\d\.\d to \d\d\.\d %\) of the ceiling$",
         )
         self.assertIn(words, drawn.page(share, sweep()).caption[0])
+
+    def test_a_single_loser_is_told_with_the_others(self):
+        words = drawn.claim(share, sweep({"png": 525.0, "jpeg": 999.0, "bmp": 999.0}))
+        self.assertRegex(words, r"^png .* of the ceiling; no loss is shown for 2 others$")
+        words = drawn.claim(share, sweep({"png": 525.0}))
+        self.assertTrue(words.endswith("of the ceiling"), words)
 
     def test_no_loss_is_said_with_its_bound(self):
         words = drawn.claim(share, sweep({"jpeg": 1000.0}))
