@@ -44,8 +44,8 @@ FIGURES = (
         "throughput_vs_workers",
         "Throughput against loader workers",
         "Images per second against the loader's workers per GPU, or against the axis that was"
-        " varied in their place, with the synthetic ceiling (dashed) that they climb to; the mark"
-        " at the foot is the knee: more workers gain less than 1 %",
+        " varied in their place, with the synthetic ceiling (dashed) that they climb to; the ring"
+        " is around the knee: more workers gain less than 1 %",
         EVERY,
     ),
     Figure(

@@ -8,7 +8,7 @@ import math
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, NullLocator
 
-from . import figures, findings, marks, panels, settings, style
+from . import findings, marks, panels, settings, style
 from .heading import devices
 from .page import Page, at_bottom
 from .text import plain, spread, tick
@@ -39,7 +39,7 @@ def draw(setting, gpus, context):
     if len(counts) < 2 or not panels.any_valid(cells):
         return None
     sizes, series = panels.image_sizes(cells), style.series_of(cells)
-    title = figures.NAMED["throughput_vs_gpus"].title
+    title = findings.title("throughput_vs_gpus", setting, gpus, context.claims)
     page = Page(setting, title, context, None, 1.0 if len(sizes) <= 3 else 1.3)
     ceiling = Line2D([], [], color=CEILING.colour, linestyle=CEILING.line, marker="_")
     linear = Line2D([], [], color=style.GREY, linestyle=":", linewidth=1.2)
@@ -51,13 +51,13 @@ def draw(setting, gpus, context):
         for s in series
     }
     drawn = list({id(c): c for row in chosen.values() for c in row}.values())
-    page.foot(drawn, [panels.workers_used(chosen, sizes), *_scaling(chosen, sizes)])
+    page.foot(drawn, [panels.workers_used(chosen), *_scaling(chosen, sizes)])
     log = counts[-1] > 8 * counts[0]  # on either pair of axes linear is straight
     axes = page.panels(len(sizes))
     for i, (ax, size) in enumerate(zip(axes, sizes)):
         here = [(chosen[size, s], s.look) for s in series]
-        for row, look in here:
-            _line(ax, [(c.gpus, c) for c in row], look)
+        for nth, (row, look) in enumerate(here, 1):
+            _line(ax, [(c.gpus, c) for c in row], look, len(here) - nth)
         tops = (
             _top([c for row, _ in here for c in row if c.gpus == n], setting, n) for n in counts
         )
@@ -95,7 +95,7 @@ def _scaling(chosen, sizes):
     return [f"Of linear scaling from the fewest: {'; '.join(words.values())}."] if words else []
 
 
-def _line(ax, row, look):
+def _line(ax, row, look, below=0):
     """The cells at their numbers of GPUs, and from the first of them on what every further GPU
     would add if it cost nothing."""
     colour, done = style.marker(look)["color"], [(n, c) for n, c in row if c.rate]
@@ -104,7 +104,7 @@ def _line(ax, row, look):
     how = dict(linestyle=look.line, color=colour, zorder=3)
     how |= dict(linewidth=style.scaled(1.6), zorder=3.5) if look is CEILING else {}
     ax.plot([n for n, _ in row], rates, **how)
-    marks.points(ax, [(n, c, c.rate, c.serious) for n, c in done], look)
+    marks.points(ax, [(n, c, c.rate, c.serious) for n, c in done], look, below)
     for n in (n for n, c in row if not c.rate):
         marks.missing(ax, n, colour)
     if done:

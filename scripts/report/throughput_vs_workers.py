@@ -11,13 +11,23 @@ from matplotlib.ticker import FuncFormatter, NullLocator
 
 from . import figures, findings, knee, marks, panels, style
 from .cells import DRIFTED
+from .claims import MARGIN_WORDS
 from .page import Page, at_bottom
 from .text import plain, plus_minus, tick
 from .varied import WORKERS, Scale, over
 
 
 def claim(plan, claims):
-    return findings.of_places(plan, claims)
+    """What is lost, and from how many workers on more of them do not help the worst."""
+    return findings.of_places(plan, claims, lambda *given: _loses(plan, *given))
+
+
+def _loses(plan, cells, claims):
+    words, cell = findings.loses(cells, claims), findings.worst(cells, claims.loss)[0]
+    axis, line = over(panels.at_gpus(plan.setting, plan.gpus))
+    same = [c for c in line if cell and panels.series_key(c) == panels.series_key(cell)]
+    found = knee.of(same) if axis == WORKERS and plan.gpus else None
+    return f"{words}; {found.words}" if found else words
 
 
 def draw(setting, gpus, context):
@@ -26,9 +36,8 @@ def draw(setting, gpus, context):
         return None
     scale, log = Scale(axis, cells), _wants_log(cells)
     sizes, series = panels.image_sizes(cells), style.series_of(cells)
-    page = Page(setting, _title(axis), context, gpus, _size(len(sizes)))
-    ceiling = Line2D([], [], color="black", linestyle=style.KINDS["synthetic"].line)
-    page.legend(*zip(*marks.samples(series), (ceiling, "ceiling (synthetic)")))
+    title = _title(axis, findings.title("throughput_vs_workers", setting, gpus, context.claims))
+    page = Page(setting, title, context, gpus, _size(len(sizes)))
     lines = {
         (size, s): panels.of_series(panels.in_panel(cells, size), s)
         for size in sizes
@@ -36,15 +45,21 @@ def draw(setting, gpus, context):
     }
     knees = {key: knee.of(line) for key, line in lines.items() if axis == WORKERS}
     knees = {key: found for key, found in knees.items() if found}
-    page.foot(cells, panels.shares_the_cpu(cells) + _knees(knees, lines))
+    ceiling = Line2D([], [], color="black", linestyle=style.KINDS["synthetic"].line)
+    more = [(ceiling, "ceiling (synthetic)")]
+    if any(found.is_reached for found in knees.values()):
+        more.append((Line2D([], [], linestyle="none", **_ring(style.GREY)), "knee"))
+    page.legend(*zip(*marks.samples(series), *more))
+    page.foot(cells, _knees(knees, lines) + panels.shares_the_cpu(cells))
     shared = len({id(c.ceiling) for c in cells if c.ceiling}) <= 1
     axes = page.panels(len(sizes), right_axis=True, wide=0.42 if shared else 1.15)
     for ax, size in zip(axes, sizes):
         _panel(ax, panels.in_panel(cells, size), scale, log)
-        for nth, s in enumerate(series):
-            _line(ax, sorted(lines[size, s], key=scale.place), s.look, scale)
-            if found := knees.get((size, s)):
-                _knee(ax, found, s.look, scale, nth)
+        for i, s in enumerate(series, 1):
+            _line(ax, sorted(lines[size, s], key=scale.place), s.look, scale, len(series) - i)
+        _rings(
+            ax, [(knees[size, s], lines[size, s], s) for s in series if (size, s) in knees], scale
+        )
         ax.set_title(plain(panels.panel_title(size, setting)), loc="left")
     if shared:
         limits = [ax.get_ylim() for ax in axes]
@@ -66,9 +81,9 @@ def draw(setting, gpus, context):
     return page
 
 
-def _title(axis):
+def _title(axis, claimed):
     usual = figures.NAMED["throughput_vs_workers"].title
-    return usual if axis == WORKERS else f"Throughput against {axis}"
+    return claimed if axis == WORKERS else claimed.replace(usual, f"Throughput against {axis}")
 
 
 def _size(count):
@@ -105,7 +120,7 @@ def _panel(ax, cells, scale, log):
     _ticks(ax, scale)
 
 
-def _line(ax, cells, look, scale):
+def _line(ax, cells, look, scale, below):
     done = [(scale.place(c), c) for c in cells]
     for apart in (False, True):
         part = [(x, c) for x, c in done if scale.stands_apart(c) == apart]
@@ -113,29 +128,34 @@ def _line(ax, cells, look, scale):
         rates = [c.rate.mean if c.rate else math.nan for _, c in part]
         how = dict(linestyle=look.line, color=style.marker(look)["color"], zorder=3)
         ax.plot([x for x, _ in part], rates, **how)
-    marks.points(ax, [(x, c, c.rate, c.serious) for x, c in done if c.rate], look)
+    marks.points(ax, [(x, c, c.rate, c.serious) for x, c in done if c.rate], look, below)
 
 
-def _knee(ax, found, look, scale, nth):
-    """At the foot of the panel: a bar over the interval, a mark at the count itself. Nothing where
-    the rate may still rise."""
-    if not found.is_reached:
-        return
-    places = [scale.places[scale.values.index(n)] for n in (found.low, found.high, found.workers)]
-    how = dict(color=style.marker(look)["color"], transform=ax.get_xaxis_transform(), zorder=2.5)
-    y = 0.03 + 0.035 * nth
-    ax.plot(places[:2], [y, y], linewidth=style.scaled(2.5), solid_capstyle="butt", **how)
-    ax.plot(places[2:], [y], linestyle="none", marker="d", markersize=style.scaled(7), **how)
+def _rings(ax, found, scale):
+    """Around the point of each knee; of several at one place each ring a little larger. Nothing
+    where the rate may still rise."""
+    taken, near = [], 0.03 * ax.get_ylim()[1]
+    for one, line, series in found:
+        cell = next(c for c in line if c.workers == one.workers)
+        if one.is_reached and cell.rate:
+            x, y = scale.place(cell), cell.rate.mean
+            nth = sum(x == far and abs(y - high) < near for far, high in taken)
+            taken.append((x, y))
+            ax.plot([x], [y], **_ring(style.marker(series.look)["color"], nth))
+
+
+def _ring(colour, nth=0):
+    """Larger than the hollow marker of an invalid cell, and around a full one."""
+    size = dict(markersize=style.scaled(16 + 5 * nth), markeredgewidth=style.scaled(1.3))
+    return dict(marker="o", color=colour, markerfacecolor="none", zorder=3.2, **size)
 
 
 def _knees(knees, lines):
     """A note: from how many workers on more of them gain nothing that matters."""
     words = {f"{panels.kind(lines[key][0])}, {found.words}": None for key, found in knees.items()}
-    if not words:
-        return []
-    drawn = any(found.is_reached for found in knees.values())
-    where = " (mark at the foot of a panel; bar: 95 %)" if drawn else ""
-    return [f"Knee{where}: more workers gain less than 1 %. {'; '.join(words)}."]
+    return (
+        [f"Knee: more workers gain less than {MARGIN_WORDS}. {'; '.join(words)}."] if words else []
+    )
 
 
 def _ceiling(ax, ceiling):

@@ -87,28 +87,47 @@ class Figure(unittest.TestCase):
         return drawn.page(throughput_vs_workers, records, 1)
 
     def marks(self, page):
-        """{colour: workers} of the marks at the foot."""
+        """{colour: (workers, images/s)} of the rings."""
         (ax,) = (ax for ax in page.figure.axes if ax.get_title(loc="left"))
-        marks = [line for line in ax.lines if line.get_marker() == "d"]
-        return {line.get_color(): 2 ** line.get_xdata()[0] for line in marks}
+        rings = [line for line in ax.lines if self.is_ring(line)]
+        return {
+            ring.get_color(): (2 ** ring.get_xdata()[0], float(ring.get_ydata()[0]))
+            for ring in rings
+        }
+
+    @staticmethod
+    def is_ring(line):
+        return line.get_marker() == "o" and line.get_markerfacecolor() == "none"
+
+    def entries(self, page):
+        (legend,) = page.figure.legends
+        return [text.get_text() for text in legend.get_texts()]
 
     def test_the_count_and_its_interval(self):
         page = self.page({1: 100, 2: 396, 4: 400, 8: 401, 16: 401})
-        self.assertEqual(self.marks(page), {style.KINDS["jpeg"].colour: 4})
-        (ax,) = (ax for ax in page.figure.axes if ax.get_title(loc="left"))
-        self.assertIn([1.0, 4.0], [list(line.get_xdata()) for line in ax.lines])  # 2 to 16
-        said = " ".join(page.caption)
+        ((colour, (workers, rate)),) = self.marks(page).items()
+        self.assertEqual((colour, workers), (style.KINDS["jpeg"].colour, 4))
+        self.assertAlmostEqual(rate, 400, delta=10)  # on its own point
+        self.assertEqual(self.entries(page).count("knee"), 1)
+        said = " ".join(page.notes)
         self.assertIn("jpeg 500x375, knee: 4 workers (95 %: 2 to 16 or more).", said)
 
     def test_a_rate_that_still_rises_is_said_and_not_marked(self):
         page = self.page({1: 100, 2: 200, 4: 400}, {1: 100, 2: 200, 4: 200.5})
         self.assertEqual(list(self.marks(page)), [style.KINDS["png"].colour])
-        self.assertIn("jpeg 500x375, no knee up to 4 workers", " ".join(page.caption))
+        self.assertIn("jpeg 500x375, no knee up to 4 workers", " ".join(page.notes))
 
     def test_two_counts_have_none(self):
         page = self.page({1: 100, 2: 200})
         self.assertEqual(self.marks(page), {})
-        self.assertNotIn("knee", " ".join(page.caption))
+        self.assertNotIn("knee", " ".join(page.notes))
+        self.assertNotIn("knee", self.entries(page))
+
+    def test_rings_at_one_place_lie_around_each_other(self):
+        page = self.page({1: 400, 2: 400, 4: 400}, {1: 400, 2: 400, 4: 400})
+        (ax,) = (ax for ax in page.figure.axes if ax.get_title(loc="left"))
+        sizes = {line.get_markersize() for line in ax.lines if self.is_ring(line)}
+        self.assertEqual(len(sizes), 2)
 
 
 if __name__ == "__main__":
