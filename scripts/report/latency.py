@@ -8,12 +8,13 @@ from matplotlib.lines import Line2D
 
 from . import findings, intervals, ledger, marks, panels, statistics, style
 from .page import Page, at_bottom
-from .text import amount, plain, spread
+from .text import amount, counted, plain, spread
 
 MARKED = (0.5, 0.99)
 READS = {"median": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999}
 FAR = 20.0  # times the 10th percentile, from which on the 99th needs a log scale
 MOST = 400  # points of a curve
+SAID, LINE = 2, 0.17  # lines of numbers above a panel, and the inches of each
 
 
 @dataclass(frozen=True)
@@ -36,9 +37,11 @@ def _loses(cells, claims):
     cell, found, _, known = findings.worst([c for c in cells if _kept(c)], claims.loss)
     if not cell:
         return findings.none(known) if known else ""
-    words = f"{panels.name(cell)} loses {spread(found.loss)}: its steps take {_times(cell)}"
+    median, p99 = _times(cell)
+    words = f"{panels.name(cell)} loses {spread(found.loss)}: its steps take {median} ms (p50)"
+    words += f" and {p99} ms (p99)"
     if cell.ceiling and _kept(cell.ceiling):
-        words += f"; at the ceiling {_times(cell.ceiling)}"
+        words += f"; at the ceiling {' and '.join(_times(cell.ceiling))} ms"
     return words
 
 
@@ -52,14 +55,16 @@ def draw(setting, gpus, context):
     curves = list({id(c.cell): c for _, row in found for c in row}.values())
     page.legend(
         [Line2D([], [], linestyle=c.look.line, **_marker(c)) for c in curves],
-        [plain(c.name, 60) + (" !" if c.cell.serious else "") for c in curves],
+        [plain(c.name, 90) + (" !" if c.cell.serious else "") for c in curves],
     )
     page.foot([c.cell for c in curves], _notes(cell, curves, found))
     tall = 1.05 if page.narrow else None
-    axes = page.panels(len(found), wide=0.35, columns=1, tall=tall)
+    over = 0.30 + LINE * SAID  # the numbers stand above the panel: no curve is there
+    axes = page.panels(len(found), wide=0.35, columns=1, tall=tall, over=over, high=over + 0.32)
     for i, (ax, (name, row)) in enumerate(zip(axes, found)):
         _panel(ax, row)
-        ax.set_title(name, loc="left")
+        ax.set_title(name, loc="left", pad=72 * page.factor * (over - 0.20))
+        _say(ax, row)
         if at_bottom(axes, i) or not page.narrow:
             ax.set_xlabel("ms" + (", log scale" if ax.get_xscale() == "log" else ""))
         if not ax.get_subplotspec().is_first_col():
@@ -118,14 +123,13 @@ def _reads(cell):
 
 
 def _times(cell):
-    """ "98.1 ms (p50) and 120 ms (p99)"."""
-    median, p99 = (intervals.quantile(_all(cell, "step_ms"), q) for q in MARKED)
-    return f"{amount(median)} ms (p50) and {amount(p99)} ms (p99)"
+    """The median and the 99th percentile of its steps, ms."""
+    return [amount(intervals.quantile(_all(cell, "step_ms"), q)) for q in MARKED]
 
 
 def _notes(cell, curves, found):
-    runs = [f"{c.name}: {len(c.cell.runs)}" for c in curves]
-    notes = [f"All batches of all runs together ({', '.join(runs)}). Marked: p50 and p99."]
+    runs = [f"{c.name}: {counted(len(c.cell.runs), 'run')}" for c in curves]
+    notes = [f"All batches of all runs together ({', '.join(runs)})."]
     kept = [(len(ledger.raw(r, "step_ms")), r.get("steps")) for c in curves for r in c.cell.runs]
     cut = [(few, made) for few, made in kept if few and ledger.positive(made) and made > few]
     if cut:
@@ -154,14 +158,14 @@ def _panel(ax, row):
     if _needs_log(row):
         low = intervals.quantile([v for v in _of(row[0]) if v > 0], 0.01) / 1.6
         ax.set_xscale("log")
-        ax.set_xlim(low, 4 * largest)
-        marks.log_ticks(ax.xaxis, low, 4 * largest)
+        ax.set_xlim(low, 1.2 * largest)
+        marks.log_ticks(ax.xaxis, low, 1.2 * largest)
     else:
-        ax.set_xlim(0, 1.3 * largest)
+        ax.set_xlim(0, 1.05 * largest)
         marks.ticks(ax.xaxis)
-    for i, curve in enumerate(row):
-        _curve(ax, curve, is_second=i > 0)
-    ax.set_ylim(0, 112)
+    for curve in row:
+        _curve(ax, curve)
+    ax.set_ylim(0, 103)
     ax.set_yticks([0, 25, 50, 75, 100])
 
 
@@ -176,7 +180,7 @@ def _of(curve):
     return curve.values or [ms for _, ms in curve.percentiles]
 
 
-def _curve(ax, curve, is_second):
+def _curve(ax, curve):
     left, count = ax.get_xlim()[0], len(curve.values)
     if curve.values:
         places = sorted({round(i * (count - 1) / (MOST - 1)) for i in range(MOST)})
@@ -184,18 +188,22 @@ def _curve(ax, curve, is_second):
         how = dict(linestyle=curve.look.line, color=style.marker(curve.look)["color"], zorder=3)
         how |= dict(drawstyle="steps-post", linewidth=style.scaled(1.6))
         ax.plot(x, [100 * (i + 1) / count for i in places], **how)
-    marked = curve.percentiles or [(q, intervals.quantile(curve.values, q)) for q in MARKED]
-    for share, ms in marked:
-        at = max(ms, left), 100 * share
-        marks.link(ax.plot(*([v] for v in at), linestyle="none", **_marker(curve)), curve.cell)
-        _label(ax, f"p{100 * share:g} {amount(ms)}", at, is_second)
+    for share, ms in _marked(curve):
+        how = dict(linestyle="none", clip_on=False, **_marker(curve))
+        marks.link(ax.plot([max(ms, left)], [100 * share], **how), curve.cell)
 
 
-def _label(ax, words, at, is_second):
-    """The second curve's above and left of its point, the first's below and right, as far as the
-    panel goes."""
-    x, _ = ax.transAxes.inverted().transform(ax.transData.transform(at))
-    is_left = x > 0.62 or (is_second and x > 0.3)
-    off = (-6 if is_left else 6, 4 if is_second else -4)
-    how = dict(ha="right" if is_left else "left", va="bottom" if is_second else "top")
-    marks.say(ax, words, at, off, **how)
+def _marked(curve):
+    return curve.percentiles or [(q, intervals.quantile(curve.values, q)) for q in MARKED]
+
+
+def _say(ax, row):
+    """The numbers of each curve in its colour, in SAID lines above the panel."""
+    parts = []
+    for curve in row:
+        words = [f"p{100 * share:g} {amount(ms)}" for share, ms in _marked(curve)]
+        colour = style.lighter(style.marker(curve.look)["color"], -0.35)  # thin letters are pale
+        parts += [(", ".join(words[i : i + 2]), colour) for i in range(0, len(words), 2)]
+    for i, (words, colour) in enumerate(parts):
+        up = 5 + 72 * LINE * (SAID - 1 - i)
+        marks.say(ax, words, (0, 1), (0, up), xycoords="axes fraction", color=colour)
