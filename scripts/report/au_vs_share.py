@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from matplotlib.lines import Line2D
+from matplotlib.transforms import Bbox
 
 from . import findings, ledger, marks, panels, statistics, style
 from .page import Page
@@ -13,8 +14,9 @@ from .text import plain, spread
 
 # of a name beside its point: points to the right, and lines up
 PLACES = [(dx, lines) for lines in (0, -1, 1, -2, -3) for dx in (8, -8)]
-GAP = 0.1  # between the two, from which on the utilisation misleads
+GAP = 0.05  # between the two, from which on the utilisation misleads
 LEAST = 2  # cells
+SERIES = 6  # in a legend: of more, the names beside the points tell
 
 
 @dataclass(frozen=True)
@@ -41,21 +43,22 @@ def claim(plan, claims):
 
 def draw(setting, gpus, context):
     points = _points(setting, gpus)
-    if len(points) < LEAST or not panels.any_valid(p.cell for p in points):
+    trap = _trap(points, context.claims) if len(points) >= LEAST else None
+    if not trap:  # all on the diagonal: the share alone says it, in its own figure
         return None
     title = findings.title("au_vs_share", setting, gpus, context.claims)
     page = Page(setting, title, context, gpus)
     series = style.series_of([p.cell for p in points])
     look_of = {(s.data, s.variant): s.look for s in series}
     samples = [Line2D([], [], linestyle="none", **style.marker(s.look)) for s in series]
-    page.legend(samples, [s.label for s in series])
+    if len(series) <= SERIES:
+        page.legend(samples, [s.label for s in series])
     page.foot([p.cell for p in points], _notes(points))
     # a square one reads best: what lies above the diagonal is as far from it as what lies below
-    sides = dict(left=0.12, right=0.97) if page.narrow else dict(left=0.25, right=0.75)
+    sides = dict(left=0.12, right=0.97) if page.narrow else dict(left=0.31, right=0.69)
     (ax,) = page.panels(1, tall=2.4, **sides)
     top = max(1.0, *(p.cell.ratio.high or p.cell.ratio.mean for p in points))
     ax.plot([0, top], [0, top], color=style.GREY, linewidth=style.scaled(1.0), zorder=1.5)
-    trap = _trap(points, context.claims)
     for point in points:
         _point(ax, point, look_of[point.cell.data, point.cell.variant])
     ax.set_xlim(0, 1.03 * top)
@@ -111,11 +114,12 @@ def _working(record):
 
 def _trap(points, claims):
     """The Point furthest above the diagonal, of those whose loss is shown and whose device is shown
-    to be busier by GAP; None where there is none."""
+    to be busier, by GAP or more; None where there is none."""
     known = ((claims.loss(p.cell), p) for p in points if p.busy.low is not None)
     shown = ((c.share, p) for c, p in known if c.is_shown)  # nothing is of an invalid cell
-    far = [(p.busy.mean - share.mean, p) for share, p in shown if p.busy.low - share.high >= GAP]
-    return max(far, key=lambda pair: pair[0])[1] if far else None
+    far = [(p.busy.mean - share.mean, p) for share, p in shown if p.busy.low > share.high]
+    gap, furthest = max(far, key=lambda pair: pair[0], default=(0.0, None))
+    return furthest if gap >= GAP else None
 
 
 def _notes(points):
@@ -145,11 +149,18 @@ def _point(ax, point, look):
         marks.exclaim(ax, share.mean, busy.mean)
 
 
+def _box(ax, point):
+    """What its marker takes."""
+    x, y = ax.transData.transform((point.cell.ratio.mean, point.busy.mean))
+    half = style.scaled(4) / 72 * ax.figure.dpi
+    return Bbox.from_extents(x - half, y - half, x + half, y + half)
+
+
 def _name_all(page, ax, points, trap):
     """Each point's name where it touches no other, the trap's first: right or left of the point,
     there or a few lines off; none where there is no room."""
     renderer = page.figure.canvas.get_renderer()
-    inside, taken = ax.get_window_extent(renderer), []
+    inside, taken = ax.get_window_extent(renderer), [_box(ax, p) for p in points]
     for point in sorted(points, key=lambda p: p is not trap):
         weight = "bold" if point is trap else "normal"
         at = point.cell.ratio.mean, point.busy.mean
@@ -158,7 +169,8 @@ def _name_all(page, ax, points, trap):
             text.set_ha("right" if dx < 0 else "left")
             text.set_position((style.scaled(dx), 1.15 * lines * text.get_fontsize()))
             box = text.get_window_extent(renderer)
-            if inside.x0 <= box.x0 and box.x1 <= inside.x1 and not box.count_overlaps(taken):
+            is_inside = inside.contains(box.x0, box.y0) and inside.contains(box.x1, box.y1)
+            if is_inside and not box.count_overlaps(taken):
                 taken.append(box)
                 break
         else:

@@ -59,12 +59,20 @@ class Figure(unittest.TestCase):
         self.assertEqual(
             set(self.points(sweep(BOTH, monitored=False))), {(0.51, 0.98), (0.95, 0.96)}
         )
-        self.assertIn("without such readings", " ".join(page.caption))
-        self.assertNotIn("nvidia-smi", " ".join(page.caption))
+        self.assertIn("without such readings", " ".join(page.notes))
+        self.assertNotIn("nvidia-smi", " ".join(page.notes))
 
     def test_readings_of_a_run_in_pairs_are_of_the_ceiling_too(self):
-        records = [in_pairs(r, 1000.0) for r in sweep(BOTH) if r["role"] == "cell"]
+        found = {"png": (300.0, 0.98), "jpeg": (480.0, 0.96)}
+        records = [in_pairs(r, 1000.0) for r in sweep(found) if r["role"] == "cell"]
         self.assertEqual({y for _, y in self.points(records)}, {0.5})
+
+    def test_nothing_is_drawn_of_devices_as_busy_as_they_are_fast(self):
+        alike = {"png": (510.0, 0.53), "jpeg": (950.0, 0.96)}
+        self.assertIsNone(drawn.page(au_vs_share, sweep(alike), 1))
+        self.assertIsNone(drawn.page(au_vs_share, sweep(BOTH, repetitions=2), 1))
+        above = {"png": (510.0, 0.58), "jpeg": (950.0, 0.96)}
+        self.assertIsNotNone(drawn.page(au_vs_share, sweep(above), 1))
 
     def test_a_single_cell_or_an_unknown_utilisation_is_none(self):
         self.assertIsNone(drawn.page(au_vs_share, sweep({"png": (510.0, 0.98)}), 1))
@@ -74,7 +82,7 @@ class Figure(unittest.TestCase):
         self.assertIsNone(drawn.page(au_vs_share, records, 1))
 
     def test_an_invalid_cell_is_hollow(self):
-        records = sweep(BOTH)
+        records = sweep({**BOTH, "bmp": (300.0, 0.97)})
         for one in records:
             if one["cell"]["data"] == "png":
                 one.update(flags=[SERIOUS], valid=False)
