@@ -3,12 +3,13 @@ horizontal bars in a group for each stored size, which leave space for words."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from matplotlib.patches import Patch
-from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from . import figures, findings, limiting, marks, panels, style
+from . import findings, forest, limiting, marks, panels, style
 from .cells import sizes_of
 from .page import LEFT, Page
 from .stage_times import budget, largest_share, names_of, per_image
@@ -25,6 +26,7 @@ class Row:
     cell: object
     label: str
     times: list  # of stage_times.per_image()
+    words: str = ""  # the numbers
     y: float = 0.0
     thick: float = 0.72  # of the distance between two rows
 
@@ -50,7 +52,9 @@ def draw(setting, gpus, context):
     if not any(r.times for r in rows) or not panels.any_valid(r.cell for r in rows):
         return None
     scale = max(1.0, sum(len(group) + 0.8 for _, group in groups) / ROWS)
-    page = Page(setting, figures.NAMED["stages"].title, context, gpus, scale)
+    page = Page(
+        setting, findings.title("stages", setting, gpus, context.claims), context, gpus, scale
+    )
     names = names_of(r.times for r in rows)
     spare = [n for n in names if n not in style.STAGES]
     colours = {n: style.SPARE[i % len(style.SPARE)] for i, n in enumerate(spare)}
@@ -60,14 +64,20 @@ def draw(setting, gpus, context):
     handles += [(waits, "waiting (wall − CPU)"), (Patch(color="black"), "device's time × workers")]
     page.legend(*zip(*handles))
     page.foot([r.cell for r in rows], [_caption(rows, context.claims)])
+    for row in rows:
+        row.words = _words(row, page.narrow, context.claims)
     ax = _lay_out(page, groups)
-    notes = []
     for row in rows:
         if row.cell.rate:
-            notes.append(_bar(ax, row, colours, _end(row, page.narrow, context.claims)))
+            _bar(ax, row, colours)
+            if not page.narrow:
+                _say(ax, row)
         else:
             _missing(ax, row)
-    _axis(page, ax, notes)
+    ax.set_xlim(0, 1.02 * max(_end(row) for row in rows))
+    ax.set_xlabel("ms per image" if page.narrow else "ms of one worker per image")
+    ax.xaxis.set_major_locator(MaxNLocator(5 if page.narrow else 8))
+    ax.xaxis.set_major_formatter(FuncFormatter(tick))
     return page
 
 
@@ -99,14 +109,18 @@ def _lay_out(page, groups):
         for row in group:
             row.y, y = y, y - 1.0
     rows = [row for _, group in groups for row in group]
-    longest = max(len(row.label) for row in rows)
-    size = style.pt(10.5 if longest <= 30 else style.SMALL)
-    inches = longest * 0.092 * size / 10.5
-    inches = max(inches, max(len(heading) for heading, _ in groups) * 0.094 * page.factor)
-    start = 0.02 if page.bare else LEFT
-    left = start + 0.01 + min(inches / page.width, 0.46 if page.narrow else 0.42)
-    (ax,) = page.panels(1, left=left, right=0.955, over=0.10, tall=-0.17 * y)
-    ax.set_yticks([row.y for row in rows], [row.label for row in rows], fontsize=size)
+    size = style.pt(10.5 if max(len(row.label) for row in rows) <= 30 else style.SMALL)
+    # in a column the numbers stand below the name: there is no room for them at the right
+    lines = 2 if page.narrow else 1
+    names = [f"{row.label}\n{row.words}" if page.narrow else row.label for row in rows]
+    start = 0.06 if page.bare else LEFT * page.width
+    heads = forest.widest(page, [heading for heading, _ in groups], size)
+    wide = max(forest.widest(page, names, size), 1.15 * heads)  # which are bold
+    left = start + min(wide, (0.55 if page.narrow else 0.42) * page.width) + 0.1
+    right = 0.1 if page.narrow else start + 0.1 + forest.widest(page, [r.words for r in rows], size)
+    sides = dict(left=left / page.width, right=1 - right / page.width)
+    (ax,) = page.panels(1, over=0.10, tall=(0.06 + 0.11 * lines) * -y, **sides)
+    ax.set_yticks([row.y for row in rows], names, fontsize=size, linespacing=1.05)
     ax.tick_params(axis="y", length=0)
     ax.grid(False, axis="y")
     ax.set_ylim(y + 0.35, 0.0)
@@ -117,12 +131,11 @@ def _lay_out(page, groups):
         # Headings begin where the labels do, not where the bars do.
         above = min(0.80, 0.5 * group[0].thick + 0.25 * page.factor / inches)
         how = dict(xycoords=("figure fraction", "data"), va="center", weight="bold")
-        marks.say(ax, plain(heading), (start, group[0].y + above), (0, 0), 10.5, **how)
+        marks.say(ax, plain(heading), (start / page.width, group[0].y + above), (0, 0), 10.5, **how)
     return ax
 
 
-def _bar(ax, row, colours, words):
-    """Gives the words at its end."""
+def _bar(ax, row, colours):
     x = 0.0
     for name, wall, cpu in row.times:
         for width, hatch, tone in ((cpu, None, 0.0), (wall - cpu, HATCH, 0.62)):
@@ -134,19 +147,26 @@ def _bar(ax, row, colours, words):
         ends = [row.y - 0.64 * row.thick, row.y + 0.64 * row.thick]
         look = dict(color="black", solid_capstyle="butt", zorder=5)
         ax.plot([leaves] * 2, ends, linewidth=style.scaled(3.2), **look)
-    size = 10 if len(words) < 60 else style.SMALL
-    box = dict(facecolor="white", edgecolor="none", pad=2.0)
-    at = (max(x, leaves or 0), row.y)
-    return marks.say(ax, plain(words), at, (7, 0), size, va="center", bbox=box)
 
 
-def _end(row, is_narrow, claims):
-    """What stands at the end of a bar, or at the mark where that is further right: so it must not
-    read as the value of that place."""
+def _say(ax, row):
+    how = dict(xycoords=("axes fraction", "data"), va="center")
+    marks.say(ax, plain(row.words), (1, row.y), (8, 0), 10.5, **how)
+
+
+def _end(row):
+    """Where its bar ends, or the mark, where that is further right."""
+    return max(sum(wall for _, wall, _ in row.times), budget(row.cell) or 0.0, 1e-9)
+
+
+def _words(row, is_narrow, claims):
+    if not row.cell.rate:
+        return ""
     takes, leaves = sum(wall for _, wall, _ in row.times), budget(row.cell)
     words = f"takes {amount(takes)} of {amount(leaves)} ms" if leaves else f"{amount(takes)} ms"
-    loss = claims.loss(row.cell)
-    why = limiting.of_cell(row.cell).partition(", ")[0] if loss.is_shown else loss.words()
+    # what, without its numbers: the note has those of the furthest
+    is_told = claims.loss(row.cell).is_shown
+    why = re.split(", |: (?=[0-9.,]+ of )", limiting.of_cell(row.cell))[0] if is_told else ""
     words += f", {why}" if why and not is_narrow else ""
     return words + (" !" if row.cell.share_serious else "")
 
@@ -157,35 +177,9 @@ def _missing(ax, row):
     marks.say(ax, f"× {row.cell.state}", (0, row.y), (5, 0), **how)
 
 
-def _axis(page, ax, notes):
-    """Limits that let every note end within the axes: its place moves with the limit, the words
-    keep their width. Ticks as far as there is something to read: right of it are words alone."""
-    width, high = ax.get_window_extent().width, 1e-9
-    renderer = page.figure.canvas.get_renderer()
-    for words in notes:
-        share = (words.get_window_extent(renderer).width + page.figure.dpi / 6) / width
-        high = max(high, words.xy[0] / max(1 - share, 0.15))
-    ax.set_xlim(0, high)
-    ax.set_xlabel("ms of one worker per image")
-    end = max((words.xy[0] for words in notes), default=0.0)
-    ax.xaxis.set_major_locator(FixedLocator(ticks_up_to(end, high, 5 if page.narrow else 8)))
-    ax.xaxis.set_major_formatter(FuncFormatter(tick))
-    ax.spines["bottom"].set_bounds(0, end or high)
-
-
-def ticks_up_to(end, limit, most):
-    """The ticks of an axis from 0 to `limit`, on which nothing lies beyond `end`; `most` of them
-    would fill it."""
-    count = max(2, round(most * end / limit))
-    return [x for x in MaxNLocator(count).tick_values(0, end) if 0 <= x <= end] if end else [0.0]
-
-
 def _caption(rows, claims):
     """Of the rows that are shown to lose, the one that falls shortest, in a sentence."""
-    head = (
-        "The mark: the device's time per image at the ceiling × workers. A bar right of it cannot"
-        " keep the device busy. "
-    )
+    head = "A bar beyond the mark cannot keep the device busy. "
     short = [
         (sum(wall for _, wall, _ in r.times) / budget(r.cell), r)
         for r in rows
