@@ -10,6 +10,13 @@ from .text import amount, plain
 from .trace import COPIES, STAGES, STEPS, TRAINING
 
 ROW = 0.135  # inches, as on a sheet
+MOST = {
+    "made": "until it is made",
+    "queued": "in the queue",
+    "to device": "on its way to the device",
+    "behind step": "behind the step before",
+    "step": "in its step",
+}
 MOST_LABELS = 16  # of workers in a panel
 
 
@@ -18,11 +25,10 @@ def draw(trace, ranks, options, context):
     chosen, note = trace_lives.chosen(trace, ranks, options.batch)
     kinds = _kinds(life for _, life in chosen)
     rank = chosen[0][1].rank
-    title = "The life of a batch" if len(chosen) == 1 else "The life of two batches"
     tall = ROW * sum(_rows(life) for _, life in chosen) + 2.9  # inches
     scale = min(1.6, max(1.0, tall / style.SHEET.height))
     words = rank.device or "a device without a name"
-    page = Page(drawing.setting_of(rank), title, context, scale=scale, words=words)
+    page = Page(drawing.setting_of(rank), _title(*chosen[0]), context, scale=scale, words=words)
     drawing.legend(page, kinds)
     ranges = [life.ms for _, life in chosen]
     alike = max(ranges) <= 3 * min(ranges)
@@ -42,6 +48,13 @@ def draw(trace, ranks, options, context):
         if at_bottom(axes, i):
             ax.set_xlabel("ms since its first event")
     return page, chosen
+
+
+def _title(why, life):
+    """What most of the life of the first batch is."""
+    what, ms = max(life.parts(), key=lambda part: part[1])
+    which = "The median batch" if why.startswith("median") else f"Batch {life.batch}"
+    return f"{which} lives {amount(life.ms)} ms, {amount(ms)} ms of them {MOST[what]}"
 
 
 def _sum_of(life):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from matplotlib import colormaps
 from matplotlib.patches import Rectangle
 
-from . import choice, figures, findings, marks, panels, style
+from . import findings, marks, panels, style
 from .cells import sizes_of
 from .page import Page
 from .text import clean, percent, plain, share_words, workers
@@ -30,20 +30,26 @@ def draw(setting, gpus, context):
     drawn = [c for c in chosen.values() if c]
     if not any(c.ratio for c in drawn) or len(drawn) < LEAST or not panels.any_valid(drawn):
         return None
-    title, scale = figures.NAMED["ceiling_heatmap"].title, max(1.0, len(series) / 9)
+    title, scale = (
+        findings.title("ceiling_heatmap", setting, gpus, context.claims),
+        max(1.0, len(series) / 9),
+    )
     page = Page(setting, title, context, gpus, scale)
-    note = f"Each cell: {choice.RULE}; their number stands below the share. Darker is nearer to"
-    page.foot(drawn, [f"{note} the ceiling; empty: not asked for."])
+    note = "Below each share: the workers chosen. Darker is nearer to the ceiling;"
+    page.foot(drawn, [f"{note} empty: not asked for."])
     inches = max(len(s.label) for s in series) * 0.092 * style.pt(10.5) / 10.5 + 0.15
     left = min(inches / page.width, 0.35) + 0.03
-    (ax,) = page.panels(1, left=left, under=0.30, over=0.15, tall=0.36 * len(series))
+    # upright in a column, where they need the room that their letters take
+    under = 1.05 if page.narrow else 0.30
+    (ax,) = page.panels(1, left=left, under=under, over=0.15, tall=0.36 * len(series))
     for y, s in enumerate(series):
         for x, size in enumerate(columns):
             _cell(ax, x, -y, chosen[s, size], page.narrow)
     ax.grid(False)
     ax.set_xlim(-0.5, len(columns) - 0.5)
     ax.set_ylim(0.5 - len(series), 0.5)
-    ax.set_xticks(range(len(columns)), [plain(clean(size or NO_SIZE), 30) for size in columns])
+    names = [plain(clean(size or NO_SIZE), 30) for size in columns]
+    ax.set_xticks(range(len(columns)), names, rotation=90 if page.narrow else 0)
     ax.set_yticks([-y for y in range(len(series))], [s.label for s in series])
     ax.tick_params(length=0)
     for side in ("left", "bottom"):

@@ -6,7 +6,7 @@ import math
 
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
 
-from . import figures, findings, ledger, panels, style
+from . import findings, ledger, panels, style
 from .page import Page, at_bottom
 from .readings import GPU, HOST, chosen, host, of_gpus
 from .text import clean, percent, plain, tick
@@ -42,16 +42,20 @@ def draw(setting, gpus, context):
     wanted += [(title, top, of_gpus(record, key)) for title, top, key in GPU]
     wanted = [panel for panel in wanted if panel[2]]
     page = Page(
-        setting, figures.NAMED["monitors"].title, context, gpus, 1.0 if len(wanted) <= 4 else 1.3
+        setting,
+        findings.title("monitors", setting, gpus, context.claims),
+        context,
+        gpus,
+        1.0 if len(wanted) <= 4 else 1.3,
     )
     page.foot([cell], [_caption(cell, record)], single_runs=True)
-    over = 0.65 if page.narrow else 0.45  # a column has its legends in two rows
+    over = 0.65 if page.bare else 0.45  # a bare page has its legends in two rows
     axes = page.panels(
         len(wanted), over=over, high=over + 0.44, wide=0.95 if page.narrow else 0.66, tall=0.8
     )
     last = max(x[-1] for _, _, lines in wanted for _, x, _ in lines)
     for i, (ax, (title, top, lines)) in enumerate(zip(axes, wanted)):
-        _panel(ax, title, top, lines, last, 2 if page.narrow else 4)
+        _panel(ax, title, top, lines, last, 2 if page.bare else 4)
         if at_bottom(axes, i):
             whole = "run in pairs" if ledger.in_pairs(record) else "window"
             ax.set_xlabel("seconds" if page.narrow else f"seconds of the {whole}")

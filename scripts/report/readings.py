@@ -30,7 +30,7 @@ HOST = (
         ),
     ),
     (
-        "pressure (% of the time)",
+        "pressure (% of time)",
         100,
         (
             Reading("psi_cpu_some", "CPU", 100),

@@ -20,18 +20,17 @@ def draw(trace, ranks, options, context):
     kinds = _kinds(ranks, low, high)
     names = list(dict.fromkeys(rank.device for rank in ranks if rank.device))
     count = max(_steps_in(rank, low, high) for rank in ranks)
-    title = f"Timeline of {count} steps" if count != 1 else "Timeline of a step"
+    idle = [_idle_share(rank, low, high) for rank in ranks]
+    shares = list(dict.fromkeys(percent(share) for share in (min(idle), max(idle))))
+    of = "The device is" if len(ranks) == 1 else "The devices are"
+    steps = f"these {count} steps" if count != 1 else "this step"
+    title = f"{of} idle for {' to '.join(shares)} of {steps}"
     words = ", ".join(names) or "a device without a name"
     words += f" · {len(ranks)} ranks" if len(ranks) > 1 else ""
     scale = max(1.0, _rows(ranks) / 60)
     page = Page(drawing.setting_of(ranks[0]), title, context, scale=scale, words=words)
     drawing.legend(page, kinds)
-    idle = [_idle_share(rank, low, high) for rank in ranks]
-    words = f"idle for {percent(min(idle))}"
-    if percent(max(idle)) != percent(min(idle)):
-        words += f" to {percent(max(idle))}"
-    of = "the device is" if len(ranks) == 1 else "the devices are"
-    page.foot([], [f"An example, no measurement: here {of} {words} of the time. {note}"])
+    page.foot([], [f"An example, no measurement. {note}".strip()])
     (ax,) = page.panels(1, left=0.135, over=0.10)
     _fill(ax, ranks, low, high)
     drawing.time_axis(ax, high - low)
