@@ -22,7 +22,7 @@ try:
 except ImportError:
     HAVE_MATPLOTLIB = False
 
-STEMS = ["stages", "throughput_vs_workers"]
+STEMS = ["latency", "share", "stages", "throughput_vs_workers"]
 TABLES = ["files.json", "table.csv", "table.md", "table.tex", "workers.csv"]
 
 
@@ -192,7 +192,7 @@ class Figures(Program):
         for r in bare:
             for key in ("step_ms", "data_wait_ms", "stages", "capacities", "ci95", "device"):
                 r.pop(key, None)
-        self.png_only(bare, ["throughput_vs_workers"])
+        self.png_only(bare, ["share", "throughput_vs_workers"])
 
     def test_workers_that_do_not_vary_leave_the_axis_to_what_does(self):
         records = repetitions(1)
