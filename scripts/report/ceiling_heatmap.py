@@ -5,7 +5,7 @@ from __future__ import annotations
 from matplotlib import colormaps
 from matplotlib.patches import Rectangle
 
-from . import findings, marks, panels, style
+from . import findings, forest, marks, panels, style
 from .cells import sizes_of
 from .page import Page
 from .text import clean, percent, plain, share_words, workers
@@ -37,8 +37,9 @@ def draw(setting, gpus, context):
     page = Page(setting, title, context, gpus, scale)
     note = "Below each share: the workers chosen. Darker is nearer to the ceiling;"
     page.foot(drawn, [f"{note} empty: not asked for."])
-    inches = max(len(s.label) for s in series) * 0.092 * style.pt(10.5) / 10.5 + 0.15
-    left = min(inches / page.width, 0.35) + 0.03
+    letters, start = style.pt(10.5), 0.06 if page.bare else 0.05 * page.width
+    names = [forest.broken(page, s.label, letters, 0.36 * page.width) for s in series]
+    left = (start + forest.widest(page, names, letters) + 0.1) / page.width
     # upright in a column, where they need the room that their letters take
     under = 1.05 if page.narrow else 0.30
     (ax,) = page.panels(1, left=left, under=under, over=0.15, tall=0.36 * len(series))
@@ -48,9 +49,9 @@ def draw(setting, gpus, context):
     ax.grid(False)
     ax.set_xlim(-0.5, len(columns) - 0.5)
     ax.set_ylim(0.5 - len(series), 0.5)
-    names = [plain(clean(size or NO_SIZE), 30) for size in columns]
-    ax.set_xticks(range(len(columns)), names, rotation=90 if page.narrow else 0)
-    ax.set_yticks([-y for y in range(len(series))], [s.label for s in series])
+    heads = [plain(clean(size or NO_SIZE), 30) for size in columns]
+    ax.set_xticks(range(len(columns)), heads, rotation=90 if page.narrow else 0)
+    ax.set_yticks([-y for y in range(len(series))], names, fontsize=letters, linespacing=1.05)
     ax.tick_params(length=0)
     for side in ("left", "bottom"):
         ax.spines[side].set_visible(False)

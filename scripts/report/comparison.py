@@ -61,7 +61,7 @@ def draw(baseline, side, found, rules, context):
     drawn = [cell for c in shown if c.rate for cell in (c.pair.a, c.pair.b)]
     page.foot(drawn, _notes(found, shown, rules))
     ax = forest.draw(page, rows)
-    _axis(ax, rows, rules.margin)
+    _axis(ax, rows, rules.margin, page.narrow)
     return page
 
 
@@ -113,7 +113,7 @@ def _verdict(c):
     return short.get(c.verdict, "within the margin") if c.verdict not in TOLD else c.verdict
 
 
-def _axis(ax, rows, margin):
+def _axis(ax, rows, margin, is_narrow):
     low, high = forest.ends(rows)
     low, high = min(low, 1 / (1 + margin)), max(high, 1 + margin)
     ax.axvspan(1 / (1 + margin), 1 + margin, color=style.LIGHT, alpha=0.7, zorder=0.5)
@@ -125,7 +125,7 @@ def _axis(ax, rows, margin):
     else:
         pad = 0.06 * (high - low)
         ax.set_xlim(low - pad, high + pad)
-        ax.xaxis.set_major_locator(MaxNLocator(5))
+        ax.xaxis.set_major_locator(MaxNLocator(3 if is_narrow else 5))
         ax.xaxis.set_major_formatter(FuncFormatter(tick))
     ax.set_xlabel("images/s of B over A" + (", log scale" if high > WIDE * low else ""))
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import textwrap
 from dataclasses import dataclass
 
-from . import marks, style
+from . import lines, marks, style
 from .text import plain
 
 ON_A_SHEET = 17  # rows; more make it larger
@@ -39,7 +39,7 @@ def draw(page, rows):
         if row.found is None:  # why there is none: never a point at zero
             how = dict(color=style.VERMILLION, weight="bold")
             room = page.width * (1 - ax.get_position().x0) - 0.2
-            words = _broken(page, "× " + row.words, style.pt(style.SMALL), room / 1.15)  # bold
+            words = broken(page, "× " + row.words, style.pt(style.SMALL), room / 1.15)  # bold
             _say(ax, words, 0, y, (5, 0), **how)
         else:
             _estimate(ax, y, row)
@@ -73,19 +73,19 @@ def _lay_out(page, rows):
     room = 0.4 * page.width
     size = style.pt(10.5 if max(len(row.name) for row in rows) <= 36 else style.SMALL)
     edge = 0.06 if page.bare else 0.05 * page.width
-    names = [_broken(page, row.name, size, room) for row in rows]
+    names = [broken(page, row.name, size, room) for row in rows]
     left = widest(page, names, size) + 0.1
     right = widest(page, [_words(page, row) for row in rows if row.found], size) + 0.1
     if page.width - left - right - 2 * edge < 0.25 * page.width:
-        names = [_broken(page, row.name, size, 0.6 * room) for row in rows]
+        names = [broken(page, row.name, size, 0.6 * room) for row in rows]
         left = widest(page, names, size) + 0.1
-    lines = max(words.count("\n") + 1 for words in [*names, *(_words(page, r) for r in rows)])
+    high = max(words.count("\n") + 1 for words in [*names, *(_words(page, r) for r in rows)])
     (ax,) = page.panels(
         1,
         left=(edge + left) / page.width,
         right=1 - (edge + right) / page.width,
         over=0.12,
-        tall=(0.06 + 0.11 * lines) * (len(rows) + FIRST_LINE),
+        tall=(0.06 + 0.11 * high) * (len(rows) + FIRST_LINE),
     )
     ax.set_yticks(_places(rows), names, fontsize=size, linespacing=1.05)
     ax.tick_params(axis="y", length=0)
@@ -94,21 +94,22 @@ def _lay_out(page, rows):
     return ax
 
 
-def _broken(page, name, size, room):
+def broken(page, name, size, room):
     """The name in as many lines as it takes to be at most `room` inches wide, as far as its words
     allow."""
     words = plain(name, 160)
     letters = len(words)
     while letters > 8 and (wide := widest(page, words.split("\n"), size)) > room:
         letters = min(letters - 1, int(letters * room / wide))
-        words = "\n".join(textwrap.wrap(plain(name, 160), max(8, letters)))
+        wrapped = textwrap.wrap(lines.glued(plain(name, 160)), max(8, letters))
+        words = "\n".join(wrapped).replace(lines.GLUE, " ")
     return words
 
 
 def _words(page, row):
-    """The numbers; in a column what follows them is on a line of its own."""
+    """The numbers; in a column their interval, and what follows it, on lines of their own."""
     words = plain(row.words, 80)
-    return words.replace(") ", ")\n", 1) if page.narrow and len(words) > 26 else words
+    return words.replace(" (", "\n(", 1).replace(") ", ")\n", 1) if page.narrow else words
 
 
 def widest(page, words, size):

@@ -8,6 +8,7 @@ import base64
 import hashlib
 import os
 
+from . import lines
 from .text import clean
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "html")
@@ -17,16 +18,18 @@ MOST = 4000  # letters of one text
 def named(name):
     """A template. ImportError where Jinja2 is missing."""
     import jinja2
-    from markupsafe import Markup
+    from markupsafe import Markup, escape
 
-    return jinja2.Environment(
+    made = jinja2.Environment(
         loader=jinja2.FileSystemLoader(FOLDER),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         finalize=lambda value: value if isinstance(value, Markup) else clean(value, MOST),
         trim_blocks=True,
         lstrip_blocks=True,
-    ).get_template(name)
+    )
+    made.filters["glued"] = lambda value: Markup(lines.glued(str(escape(clean(value, MOST)))))
+    return made.get_template(name)
 
 
 def text(name):

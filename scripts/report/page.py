@@ -24,6 +24,7 @@ TAG = 2.05  # inches of its width, at the right edge
 TITLES = (15, 14, 13, 12, 11)  # points, of which the largest that does is taken
 ALONE = 13  # points, from which on a title stands on one line
 NOTES, LETTERS = 3, 156  # lines below the panels of a sheet, and letters in each
+ACROSS = 46  # letters of a legend's entry in a column
 WORDS = 32  # of a caption, without its marks; the claim, which it begins with, is whole in any case
 
 
@@ -139,6 +140,8 @@ class Page:
 
     def legend(self, handles, labels):
         """Between the title and the panels, in as few rows as the page's width allows."""
+        if self.narrow:
+            labels = [textwrap.fill(words, ACROSS) for words in labels]
         left = 0.04 if self.bare else LEFT * self.width
         room = self.width - 0.08 if self.bare else (RIGHT - LEFT) * self.width
         at = (left, (0.0 if self.bare else 0.09) - self.above)
@@ -202,7 +205,7 @@ class Page:
         if self.narrow:
             columns = columns or min(count, 2)
             left = 0.155 if left is None else left
-            right = (0.865 if right_axis else 0.975) if right is None else right
+            right = (0.865 if right_axis else 0.955) if right is None else right
         else:
             columns = count if count <= 3 else math.ceil(math.sqrt(count))
             columns = 1 if heights else columns

@@ -110,14 +110,20 @@ def _lay_out(page, groups):
             row.y, y = y, y - 1.0
     rows = [row for _, group in groups for row in group]
     size = style.pt(10.5 if max(len(row.label) for row in rows) <= 30 else style.SMALL)
-    # in a column the numbers stand below the name: there is no room for them at the right
-    lines = 2 if page.narrow else 1
-    names = [f"{row.label}\n{row.words}" if page.narrow else row.label for row in rows]
+    room = (0.5 if page.narrow else 0.41) * page.width
+    names = [forest.broken(page, row.label, size, room) for row in rows]
+    if page.narrow:  # the numbers stand below the name: there is no room for them at the right
+        names = [f"{name}\n{row.words}".strip() for name, row in zip(names, rows)]
+    lines = max(name.count("\n") + 1 for name in names)
     start = 0.06 if page.bare else LEFT * page.width
     heads = forest.widest(page, [heading for heading, _ in groups], size)
     wide = max(forest.widest(page, names, size), 1.15 * heads)  # which are bold
-    left = start + min(wide, (0.55 if page.narrow else 0.42) * page.width) + 0.1
-    right = 0.1 if page.narrow else start + 0.1 + forest.widest(page, [r.words for r in rows], size)
+    left = start + wide + 0.1
+    right = (
+        0.1
+        if page.narrow
+        else start + 0.1 + forest.widest(page, [r.words for r in rows], style.pt(10.5))
+    )
     sides = dict(left=left / page.width, right=1 - right / page.width)
     (ax,) = page.panels(1, over=0.10, tall=(0.06 + 0.11 * lines) * -y, **sides)
     ax.set_yticks([row.y for row in rows], names, fontsize=size, linespacing=1.05)

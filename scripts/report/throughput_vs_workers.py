@@ -48,7 +48,7 @@ def draw(setting, gpus, context):
     ceiling = Line2D([], [], color="black", linestyle=style.KINDS["synthetic"].line)
     more = [(ceiling, "ceiling (synthetic)")]
     if any(found.is_reached for found in knees.values()):
-        more.append((Line2D([], [], linestyle="none", **_ring(style.GREY)), "knee"))
+        more.append((Line2D([], [], linestyle="none", **_ring(style.GREY, size=10)), "knee"))
     page.legend(*zip(*marks.samples(series), *more))
     page.foot(cells, _knees(knees, lines) + panels.shares_the_cpu(cells))
     shared = len({id(c.ceiling) for c in cells if c.ceiling}) <= 1
@@ -107,7 +107,7 @@ def _panel(ax, cells, scale, log):
         ax.set_ylim(bottom / 2, top * (top / bottom) ** 0.22)
         marks.log_ticks(ax.yaxis, *ax.get_ylim())
     else:
-        ax.set_ylim(0, top * 1.13)
+        ax.set_ylim(0, top * 1.18)
         ax.yaxis.set_major_formatter(FuncFormatter(tick))
     if ceiling:
         _ceiling(ax, ceiling)
@@ -144,10 +144,10 @@ def _rings(ax, found, scale):
             ax.plot([x], [y], **_ring(style.marker(series.look)["color"], nth))
 
 
-def _ring(colour, nth=0):
+def _ring(colour, nth=0, size=14):
     """Larger than the hollow marker of an invalid cell, and around a full one."""
-    size = dict(markersize=style.scaled(16 + 5 * nth), markeredgewidth=style.scaled(1.3))
-    return dict(marker="o", color=colour, markerfacecolor="none", zorder=3.2, **size)
+    edge = dict(markersize=style.scaled(size + 3 * nth), markeredgewidth=style.scaled(1.3))
+    return dict(marker="o", color=colour, markerfacecolor="none", zorder=3.2, clip_on=False, **edge)
 
 
 def _knees(knees, lines):

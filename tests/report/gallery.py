@@ -56,9 +56,26 @@ def busy():
     return records
 
 
+def named():
+    """Cells with long names, one of which loses."""
+    records = []
+    for n in range(3):
+        off = 1 + 0.004 * (n - 1)
+        records.append(record(axes(), 1000.0 * off, n, "ceiling"))
+        for cache in ("none", "encoded", "decoded", "sample", "host", "device"):
+            for size in ("256x256", "1024x1024"):
+                more = {"cache": cache, "image-size": size, "augment": "mask-color-crop-last"}
+                rate = 600.0 if (cache, size) == ("encoded", "1024x1024") else 998.0
+                records.append(record(axes("jpeg", **more), rate * off, n))
+    for one in records:
+        one["io"] = {"latency_us": dict(READS)}
+    return records
+
+
 def pages():
     """[((figure, ledger, GPUs, medium), Page), …]"""
-    ledgers = {"rich": rich(), "busy": busy(), "search": search(), "diagnosed": diagnoses.records()}
+    ledgers = {"rich": rich(), "busy": busy(), "named": named(), "search": search()}
+    ledgers["diagnosed"] = diagnoses.records()
     found = []
     with tempfile.TemporaryDirectory() as folder:
         path = diagnoses.write(folder, diagnoses.diagnosis())
