@@ -6,11 +6,13 @@ from __future__ import annotations
 from . import ledger, statistics
 from .cells import DRIFTED
 from .heading import EMULATION
-from .text import axis_value, listing, percent
+from .text import axis_value, clean, listing, percent
+
+LEDGER = 40  # letters of its name: all that must be said stands on one line
 
 
 def provenance(cells, context, single_runs, kind):
-    """`kind`: of the device."""
+    """`kind`: of the device. What matters least comes last."""
     rates = [] if single_runs else [c.rate for c in cells if c.rate]
     parts = ["one run of each cell"] if single_runs else []
     if rates:
@@ -21,7 +23,8 @@ def provenance(cells, context, single_runs, kind):
         parts += sorted({r.kind.partition(",")[0] for r in rates if r.kind != statistics.SET})
     if kind == "emulated":
         parts.append(EMULATION)
-    parts += [context.ledger_name, *([f"feedrate {context.version}"] if context.version else [])]
+    parts.append(clean(context.ledger_name, LEDGER))
+    parts += [f"feedrate {context.version}"] if context.version else []
     loaders = {axis_value(c.axes["loader"]) for c in cells if c.axes.get("loader") is not None}
     parts += ["loader " + listing(sorted(loaders))] if loaders else []
     return " · ".join(parts)

@@ -76,7 +76,8 @@ def _lay_out(page, rows):
     names = [broken(page, row.name, size, room) for row in rows]
     left = widest(page, names, size) + 0.1
     right = widest(page, [_words(page, row) for row in rows if row.found], size) + 0.1
-    if page.width - left - right - 2 * edge < 0.25 * page.width:
+    least = (0.38 if page.narrow else 0.25) * page.width
+    if page.width - left - right - 2 * edge < least:
         names = [broken(page, row.name, size, 0.6 * room) for row in rows]
         left = widest(page, names, size) + 0.1
     high = max(words.count("\n") + 1 for words in [*names, *(_words(page, r) for r in rows)])

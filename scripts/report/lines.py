@@ -55,7 +55,9 @@ def of_notes(words, letters, most):
     lines = [line.replace(GLUE, " ") for line in _wrapped(glued(words), letters)]
     if len(lines) > most:
         lines = lines[:most]
-        lines[-1] = lines[-1][: letters - 2].rpartition(" ")[0] + " …"
+        last = lines[-1]
+        last = last if len(last) <= letters - 2 else last[: letters - 1].rpartition(" ")[0]
+        lines[-1] = last.rstrip(" ·") + " …"
     return lines
 
 

@@ -133,6 +133,7 @@ class Lines(unittest.TestCase):
         self.assertTrue(found[-1].endswith(" …"))
         self.assertLessEqual(max(map(len, found)), 20)
         self.assertEqual(lines.of_notes("a b", 20, 3), ["a b"])
+        self.assertEqual(lines.of_notes("aaaa · bbbb · cccc", 13, 1), ["aaaa · bbbb …"])
 
 
 if __name__ == "__main__":
