@@ -79,7 +79,7 @@ def record(cell, rate, repetition=0, role="cell", status="ok", **changes):
         "ci95": None,
         "flags": [],
         "device": {"name": "NVIDIA A100 (EMULATED)", "kind": kind, "imgs_per_s": 2470},
-        "environment": {"feedrate": {"version": "0.1.0"}},
+        "environment": {"feedrate_version": "0.1.0"},
         "started_at": "2026-11-21T08:53:11Z",
     }
     if status == "ok":
