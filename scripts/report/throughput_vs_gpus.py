@@ -17,8 +17,9 @@ CEILING = style.Look(style.BLACK, "_", style.KINDS["synthetic"].line)
 
 
 def claim(plan, claims):
-    """How the kinds of data scale; nothing with a single number of GPUs."""
-    if len(plan.setting.gpu_counts()) < 2:
+    """How the kinds of data scale; nothing with a single number of GPUs, or without a ceiling: a
+    search for capacity has none, and a figure of its own."""
+    if len(plan.setting.gpu_counts()) < 2 or not _has_ceiling(plan.setting.cells):
         return ""
     return findings.of_places(plan, claims, lambda *given: _scales(plan.setting, *given))
 
@@ -36,7 +37,7 @@ def _scales(setting, cells, claims):
 def draw(setting, gpus, context):
     cells = [c for c in setting.cells if c.data != "synthetic"]
     counts = sorted({c.gpus for c in cells if c.rate})
-    if len(counts) < 2 or not panels.any_valid(cells):
+    if len(counts) < 2 or not panels.any_valid(cells) or not _has_ceiling(cells):
         return None
     sizes, series = panels.image_sizes(cells), style.series_of(cells)
     title = findings.title("throughput_vs_gpus", setting, gpus, context.claims)
@@ -73,6 +74,10 @@ def draw(setting, gpus, context):
         ax.set_ylim(min(low for low, _ in limits), max(high for _, high in limits))
     page.sides("images per second" + (", log scale" if log else ""))
     return page
+
+
+def _has_ceiling(cells):
+    return any(c.ceiling for c in cells)
 
 
 def _top(cells, setting, gpus):

@@ -57,7 +57,7 @@ TEST(JobsText, OfOneRepetitionHasNoIntervals) {
             "1000 img/s (EMULATED): emulation not yet compared with a GPU\n");
   EXPECT_THAT(text_of({repetition({960, 990})}),
               HasSubstr("first to starve: none; the least is 96.0 % of alone, job 1 (no interval "
-                        "below 3 repetitions)\n"));
+                        "below 3 runs)\n"));
 }
 
 TEST(JobsText, OfThreeRepetitionsHasMeansAndIntervals) {
