@@ -10,13 +10,20 @@ namespace {
 
 constexpr std::size_t kLongestReason = 140;  // characters
 
+// As shortened(), between two words: half a word may read as another one.
+std::string cut_at_a_word(const std::string& text, std::size_t most) {
+  const std::string cut = shortened(text, most);
+  const std::size_t blank = cut.rfind(' ');
+  return cut == text || blank == std::string::npos ? cut : cut.substr(0, blank) + " …";
+}
+
 std::string in_runs(const judge::RaisedFlag& raised, int runs) {
   return runs > 1 ? format(" in %d of %d", raised.runs, runs) : "";
 }
 
 std::string serious_text(const judge::RaisedFlag& raised, int runs) {
   return raised.flag.name + in_runs(raised, runs) + (runs > 1 ? " runs" : "") + " (" +
-         shortened(raised.flag.reason, kLongestReason) + ")";
+         cut_at_a_word(raised.flag.reason, kLongestReason) + ")";
 }
 
 std::string noise_of(const judge::RaisedFlag& raised, int runs) {

@@ -56,6 +56,20 @@ TEST(DoNotQuote, NamesEachSeriousFlagWithItsRuns) {
   EXPECT_EQ(text::do_not_quote_line({raised + 1, 1}, 6), "");
 }
 
+// 140 characters of a reason at most.
+TEST(DoNotQuote, CutsALongReasonBetweenWords) {
+  const std::string fits = std::string(128, 'x') + " the storage";
+  const std::string line = "DO NOT QUOTE: page_cache (";
+  const auto line_for = [](const std::string& reason) {
+    const judge::RaisedFlag raised{{"page_cache", Severity::serious, reason, "look"}, 1};
+    return text::do_not_quote_line({&raised, 1}, 1);
+  };
+  EXPECT_EQ(line_for(fits), line + fits + ")\n");
+  EXPECT_EQ(line_for(fits + "s"), line + std::string(128, 'x') + " the …)\n");
+  EXPECT_EQ(line_for(std::string(141, 'x')), line + std::string(139, 'x') + "…)\n")
+      << "there is but one word";
+}
+
 TEST(Noise, OfMostRunsHasItsWorstFigure) {
   const std::vector<judge::Flag> none;
   const auto noise = [](const session::RunCaveats& seen) {
