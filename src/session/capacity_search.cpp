@@ -59,6 +59,18 @@ judge::GpusRun gpus_run(const run::CellResult& result, const device::EmulatedDev
   return run;
 }
 
+// Where little was fetched. Some file systems never count what they fetch: 0 is believed where the
+// files lie in memory, or were read into it.
+bool is_from_page_cache(const run::Measurement& m) {
+  constexpr double kLittle = 0.1;
+  const run::PageCache& cache = m.page_cache;
+  const auto asked = static_cast<double>(m.stages[measure::Stage::read].bytes);
+  const double fetched = m.storage_read_bytes;
+  if (fetched > kLittle * asked) return false;
+  if (cache.state != "as-is") return cache.state == "warm";
+  return fetched > 0 || (fetched == 0 && cache.before > 0.5);
+}
+
 // Searches one after the other in one sweep, live.
 class CapacitySearch {
  public:
@@ -214,10 +226,17 @@ Reading reading_of(const run::CellResult& result) {
                   .bytes_per_s = bytes / m.window_s,
                   .reads_per_s = static_cast<double>(m.latencies.count()) / m.window_s,
                   .ci95 = sustained_interval(result),
-                  .cpus_busy = cpus_busy(m)};
+                  .cpus_busy = cpus_busy(m),
+                  .from_page_cache = is_from_page_cache(m)};
   if (const auto p99_ns = m.latencies.percentile_ns(0.99))
     reading.p99_ms = 1e-6 * static_cast<double>(*p99_ns);
   return reading;
+}
+
+bool are_from_page_cache(const Readings& readings) {
+  return !readings.empty() && std::ranges::all_of(readings, [](const auto& one) {
+    return std::ranges::all_of(one.second, &Reading::from_page_cache);
+  });
 }
 
 Reading median_of(const std::vector<Reading>& runs) {
@@ -336,7 +355,8 @@ Found search_gpus(const SearchedCell& searched, const ExperimentOptions& experim
               .without_cpu = {},
               .bytes_per_sample = dataset->bytes_per_sample()};
   CapacitySearch searching(session, searched, dataset->samples.size(), options);
-  bool is_whole = searching.search(searched.cell, found.search, "storage");
+  const char* source = searched.cell.is("page-cache", "warm") ? "page cache" : "storage";
+  bool is_whole = searching.search(searched.cell, found.search, source);
   found.readings = searching.readings(), found.limit = searching.limit();
   if (burns_much(searched) && is_whole) {
     found.without_cpu.emplace(

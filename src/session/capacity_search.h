@@ -40,12 +40,16 @@ struct Reading {
   std::optional<double> p99_ms{};           // none: too many reads were seen late
   std::optional<measure::Interval> ci95{};  // of imgs_per_s, from the steps of one run
   double cpus_busy = 0;                     // see session/run_evidence.h
+  bool from_page_cache = false;  // it was asked for (warm), or counters say so: 90 % of the bytes
 };
 // Of a run that has a measurement.
 Reading reading_of(const run::CellResult& result);
 // Of at least one, each figure by itself; the p99 is that of the runs that know theirs.
 Reading median_of(const std::vector<Reading>& runs);
 using Readings = std::map<int, std::vector<Reading>>;  // of each run, by the number of GPUs
+
+// Of all runs, of which there is one: they say nothing of the storage.
+bool are_from_page_cache(const Readings& readings);
 
 // The runs of the largest median images/s, of readings by what their runs differ in; none where
 // there are no readings.

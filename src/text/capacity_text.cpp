@@ -11,6 +11,8 @@
 namespace feedrate::text {
 namespace {
 
+constexpr const char* kPageCache = "page cache";
+
 std::string gpus_text(const judge::GpusFed& fed) {
   std::string text = (fed.at_least ? "at least " : "") + session::counted_gpus(fed.gpus);
   if (!fed.at_least && fed.low != fed.high) text += format(" (95 %%: %d to %d)", fed.low, fed.high);
@@ -77,11 +79,12 @@ std::string one_reader_text(const session::ReadsFound& reads) {
 }
 
 // Where more workers were not tried, these may be the limit as well: they decode.
-std::string one_reader_limit_text(const std::string& both, const session::ReadsFound& reads) {
+std::string one_reader_limit_text(const std::string& both, const session::ReadsFound& reads,
+                                  const std::string& source) {
   if (reads.more_adds_nothing)
     return "the one reader of " + reads.one_reader + ", which reads one sample at a time: " + both +
-           ". One GPU's loader alone got " + no_gain() +
-           " with more workers. Whether the storage gives more is not known: use another " +
+           ". One GPU's loader alone got " + no_gain() + " with more workers. Whether the " +
+           source + " gives more is not known: use another " +
            reads.one_reader.substr(0, reads.one_reader.find(' '));
   const bool is_typed = !reads.is_searched && reads.limit.empty();
   return "not known: " + both + ", with " + workers_of_each(reads) + " and the one reader of " +
@@ -91,8 +94,9 @@ std::string one_reader_limit_text(const std::string& both, const session::ReadsF
                                 : ": " + reads.limit);
 }
 
-std::string storage_limit_text(const std::string& both, const session::ReadsFound& reads) {
-  if (!reads.one_reader.empty()) return one_reader_limit_text(both, reads);
+std::string storage_limit_text(const std::string& both, const session::ReadsFound& reads,
+                               const std::string& source) {
+  if (!reads.one_reader.empty()) return one_reader_limit_text(both, reads, source);
   const std::string in_flight = std::to_string(reads.chosen.count());
   if (!reads.is_searched)
     return "not known: " + both + ", with " + in_flight + " in flight a GPU" +
@@ -100,15 +104,15 @@ std::string storage_limit_text(const std::string& both, const session::ReadsFoun
                 ? ", as typed. More were not tried: leave out --workers and --io-depth"
                 : ". More were not tried: " + reads.limit);
   if (!reads.more_adds_nothing)
-    return "the storage or the reads in flight: " + both + ", with " + in_flight +
+    return "the " + source + " or the reads in flight: " + both + ", with " + in_flight +
            " in flight a GPU, and more were not tried";
   const std::string alone = ". One GPU's loader alone got " +
                             thousands(session::chosen_imgs_per_s(reads)) + " img/s, and " +
                             no_gain() + " with ";
   if (reads.typed.workers)
-    return "the storage, as far as --workers " + std::to_string(reads.chosen.workers) +
+    return "the " + source + ", as far as --workers " + std::to_string(reads.chosen.workers) +
            " ask it: " + both + alone + "a larger depth; more workers were not tried";
-  return "the storage: " + both + alone + "more reads in flight";
+  return "the " + source + ": " + both + alone + "more reads in flight";
 }
 
 // What may help where this machine is the limit, by how busy its CPUs were; 0: unknown.
@@ -139,23 +143,29 @@ std::string in_flight_text(const session::ReadsFound& reads) {
 }
 
 std::string limit_text(const measure::Estimate& from_storage, const measure::Estimate& from_memory,
-                       const session::ReadsFound& reads, double host_cpu_ms, double cpus_busy) {
+                       const session::ReadsFound& reads, double host_cpu_ms, double cpus_busy,
+                       const std::string& source) {
   const std::string both = "it gave " + rate_and_interval(from_storage) + " img/s, memory " +
                            rate_and_interval(from_memory);
   switch (session::limit_beyond(from_storage, from_memory)) {
     case session::Limit::storage:
-      return storage_limit_text(both, reads);
+      return storage_limit_text(both, reads, source);
     case session::Limit::not_clear:
-      return "not clear between the storage and this machine: " + both + ". Use more --repetitions";
+      return "not clear between the " + source + " and this machine: " + both +
+             ". Use more --repetitions";
     case session::Limit::machine:
       break;
   }
   return format(
-      "this machine: from memory its workers (%d a GPU)%s manage %s img/s, from the storage %s. "
+      "this machine: from memory its workers (%d a GPU)%s manage %s img/s, from the %s %s. "
       "%s. --decoder raw-read reads and does not decode",
       reads.chosen.workers, beside_steps(host_cpu_ms).c_str(),
-      rate_and_interval(from_memory).c_str(), rate_and_interval(from_storage).c_str(),
-      machine_advice(reads, cpus_busy).c_str());
+      rate_and_interval(from_memory).c_str(), source.c_str(),
+      rate_and_interval(from_storage).c_str(), machine_advice(reads, cpus_busy).c_str());
+}
+
+std::string CapacityAnswer::source() const {
+  return session::are_from_page_cache(found_.readings) ? kPageCache : "storage";
 }
 
 void CapacityAnswer::heading() const {
@@ -167,6 +177,7 @@ void CapacityAnswer::heading() const {
   std::printf("EMULATED GPUs: %s%s (%s); %s\n", device.name.c_str(),
               names_rate ? "" : (", " + rate + " each").c_str(), device.source.c_str(),
               device::kEmulation.data());
+  if (source() == kPageCache) std::printf("from the page cache: no storage was measured\n");
   std::printf(
       "a step of %d images takes %.1f ms, %g ms of CPU on the host, and %g ms to average "
       "the gradients\n",
@@ -201,8 +212,10 @@ void CapacityAnswer::fed(double share) const {
   const double rate = share * fed.gpus * searched_.device.imgs_per_s;
   std::printf("AU of %.0f %% or more: %s", 100 * share, gpus_text(fed).c_str());
   if (fed.gpus > 0) {
-    std::printf(", which need %.1f MB/s, %s %s/s", 1e-6 * rate * found_.bytes_per_sample,
-                thousands(rate).c_str(), read_things(searched_.settings));
+    const bool is_cached = source() == kPageCache;
+    std::printf(", which %s %.1f MB/s, %s %s/s%s", is_cached ? "take" : "need",
+                1e-6 * rate * found_.bytes_per_sample, thousands(rate).c_str(),
+                read_things(searched_.settings), is_cached ? " from the page cache" : "");
   }
   std::printf("\n");
 }
@@ -269,9 +282,10 @@ void CapacityAnswer::print_client(const session::ClientLimit& client) const {
       100 * session::kLeastUtilisation);
   if (found_.search.fed(session::kLeastUtilisation).at_least) return;
   const measure::Estimate storage = session::rate_of(session::fastest_runs(found_.readings));
-  std::printf("what limits beyond: %s\n", limit_text(storage, memory, reads_, searched_.host_cpu_ms,
-                                                     session::median_of(client.runs).cpus_busy)
-                                              .c_str());
+  std::printf("what limits beyond: %s\n",
+              limit_text(storage, memory, reads_, searched_.host_cpu_ms,
+                         session::median_of(client.runs).cpus_busy, source())
+                  .c_str());
 }
 
 void CapacityAnswer::print_proviso() const {

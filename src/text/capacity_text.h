@@ -14,9 +14,10 @@ std::string in_flight_text(const session::ReadsFound& reads);
 
 // What ends the images/s: of the storage, only as far as more reads in flight were tried.
 // `from_storage`: the most that it gave to GPUs; `host_cpu_ms`: of a step; `cpus_busy`: with what
-// came from memory, see session::Reading.
+// came from memory, see session::Reading; `source`: of `from_storage`.
 std::string limit_text(const measure::Estimate& from_storage, const measure::Estimate& from_memory,
-                       const session::ReadsFound& reads, double host_cpu_ms, double cpus_busy);
+                       const session::ReadsFound& reads, double host_cpu_ms, double cpus_busy,
+                       const std::string& source = "storage");
 
 // What `feedrate capacity` prints on stdout. What it is made of outlives it.
 class CapacityAnswer {
@@ -41,6 +42,7 @@ class CapacityAnswer {
   void answers() const;
   void own_h200_answer() const;
   void fed(double share) const;
+  std::string source() const;  // "storage"; "page cache" where all that was read came from there
 
   const session::SearchedCell& searched_;
   const session::ReadsFound& reads_;

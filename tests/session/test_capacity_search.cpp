@@ -50,6 +50,35 @@ TEST(MedianOf, OneSpoiltRunDoesNotMoveIt) {
   EXPECT_DOUBLE_EQ(middle.p99_ms.value(), 5);
 }
 
+// Where the counters contradict what was asked for, these count.
+TEST(ReadingOf, TellsThePageCacheFromTheStorage) {
+  run::CellResult result;
+  run::Measurement& m = result.measurement.emplace();
+  m.window_s = 1, m.imgs_per_s = 100;
+  m.stages[measure::Stage::read].bytes = 1000;
+  const auto is_cached = [&](const char* state, double fetched, double before) {
+    m.page_cache.state = state, m.page_cache.before = before, m.storage_read_bytes = fetched;
+    return session::reading_of(result).from_page_cache;
+  };
+  EXPECT_TRUE(is_cached("warm", 0, 1));
+  EXPECT_TRUE(is_cached("warm", -1, -1)) << "it was asked for";
+  EXPECT_FALSE(is_cached("warm", 900, 1)) << "it had left";
+  EXPECT_TRUE(is_cached("as-is", 50, 0.2));
+  EXPECT_FALSE(is_cached("as-is", 0, 0.2)) << "a file system that does not count";
+  EXPECT_FALSE(is_cached("as-is", -1, 1));
+  EXPECT_FALSE(is_cached("cold", 0, 0));
+  EXPECT_FALSE(is_cached("bypassed", 50, 1));
+}
+
+TEST(AreFromPageCache, OneRunFromTheStorageIsEnough) {
+  const session::Reading cached{.from_page_cache = true}, stored;
+  const session::Readings all{{1, {cached}}, {2, {cached, cached}}},
+      mixed{{1, {cached}}, {2, {cached, stored}}};
+  EXPECT_FALSE(session::are_from_page_cache({}));
+  EXPECT_TRUE(session::are_from_page_cache(all));
+  EXPECT_FALSE(session::are_from_page_cache(mixed));
+}
+
 TEST(FastestRuns, AreThoseOfTheLargestMedian) {
   const session::Reading slow{.imgs_per_s = 100}, fast{.imgs_per_s = 200}, lucky{.imgs_per_s = 900};
   const session::Readings readings{{1, {slow, slow, lucky}}, {2, {fast, fast}}};

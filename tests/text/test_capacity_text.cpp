@@ -153,15 +153,21 @@ std::string printed_for(const plan::AxisValues& axes, const session::ReadsFound&
 }
 
 // One GPU that was fed, and what it was fed with.
-std::string answered_for(const plan::AxisValues& axes) {
+std::string answered_for(const plan::AxisValues& axes,
+                         const session::Reading& reading = {.imgs_per_s = 2400},
+                         bool is_more_starved = false, double memory = 29089) {
   plan::AxisValues values{{"data", {"jpeg"}}, {"device", {"emulated:2400"}}, {"gpus", {"1"}}};
   for (const auto& [axis, typed] : axes) values[axis] = typed;
   const session::SearchedCell searched = session::searched_cell(plan::expand(values).at(0));
   session::Found found{.search = {{session::kLeastUtilisation}, {1, 1, 1}}, .without_cpu = {}};
   found.search.add(1, {.utilisation = 1, .ci95 = {}});
-  found.readings[1] = {{.imgs_per_s = 2400}};
+  found.readings[1] = {reading};
+  if (is_more_starved) {
+    found.search.add(2, {.utilisation = 0.5, .ci95 = {}});
+    found.readings[2] = {reading};
+  }
   session::ClientLimit client;
-  client.runs = {{.imgs_per_s = 29089}};
+  client.runs = {{.imgs_per_s = memory}};
   testing::internal::CaptureStdout();
   const session::ReadsFound reads;
   const text::CapacityAnswer answer(searched, reads, found);
@@ -181,6 +187,21 @@ TEST(CapacityText, CountsFilesOnlyWhereEachSampleIsOne) {
 TEST(CapacityText, WhatARateIsEnoughForWasNotTried) {
   EXPECT_THAT(answered_for({}),
               HasSubstr(", enough for 13 GPUs at 90 %: by the rate alone, not tried\n"));
+}
+
+TEST(CapacityText, WhatCameFromThePageCacheIsNoStorage) {
+  for (const double memory : {29089.0, 2400.0, 2640.0}) {
+    const std::string said = answered_for(
+        {{"page-cache", {"warm"}}},
+        {.imgs_per_s = 2400, .ci95 = measure::Interval{2390, 2410}, .from_page_cache = true},
+        /*is_more_starved=*/true, memory);
+    EXPECT_THAT(said, HasSubstr("\nfrom the page cache: no storage was measured\n"));
+    EXPECT_THAT(said, HasSubstr(" from the page cache\n")) << "what the GPUs take";
+    EXPECT_THAT(said, HasSubstr("what limits beyond: "));
+    const std::string rest = said.substr(said.find("no storage was measured") + 23);
+    EXPECT_THAT(rest, Not(HasSubstr("storage")));
+  }
+  EXPECT_THAT(answered_for({}), Not(HasSubstr("from the page cache")));
 }
 
 TEST(CapacityText, SaysEachRateOnce) {
