@@ -32,11 +32,13 @@ class MemoryLimit:
 
     def beside(self, records):
         """What ends the images/s of these runs from the storage: STORAGE where memory gives clearly
-        more, MACHINE where it does not, NOT_CLEAR where the intervals allow both."""
+        more, MACHINE where the two are close, NOT_CLEAR where the intervals allow both, or memory
+        gave less."""
         (low, high), (least, most) = interval_of(records), self.ends
         if least >= CLEARLY_MORE * high:
             return STORAGE
-        return MACHINE if most < CLEARLY_MORE * low else NOT_CLEAR
+        are_alike = most < CLEARLY_MORE * low and high < CLEARLY_MORE * least
+        return MACHINE if are_alike else NOT_CLEAR
 
 
 def attach(settings, ledger_path, note=lambda text: None):

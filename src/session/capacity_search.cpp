@@ -390,7 +390,9 @@ Limit limit_beyond(const measure::Estimate& from_storage, const measure::Estimat
   };
   const measure::Interval storage = known(from_storage), memory = known(from_memory);
   if (memory.low >= kClearlyMore * storage.high) return Limit::storage;
-  return memory.high < kClearlyMore * storage.low ? Limit::machine : Limit::not_clear;
+  const bool are_alike =
+      memory.high < kClearlyMore * storage.low && storage.high < kClearlyMore * memory.low;
+  return are_alike ? Limit::machine : Limit::not_clear;
 }
 
 std::optional<double> own_h200_rate(const SearchedCell& searched) {

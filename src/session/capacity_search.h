@@ -154,8 +154,9 @@ std::optional<ClientLimit> client_limit(const SearchedCell& searched,
                                         const ExperimentOptions& experiment, const Found& found,
                                         const SearchOptions& options, Watcher& watcher);
 
-// What ends the images/s: this machine where it manages less than 1.1 times from memory what the
-// storage gave, else the storage; not clear where the intervals of the two allow both.
+// What ends the images/s: the storage where this machine manages 1.1 times as much from memory,
+// this machine where the two are closer than that; not clear where their intervals allow both, or
+// memory gave less, which contradicts what the storage gave.
 enum class Limit { storage, machine, not_clear };
 Limit limit_beyond(const measure::Estimate& from_storage, const measure::Estimate& from_memory);
 

@@ -152,7 +152,10 @@ std::string limit_text(const measure::Estimate& from_storage, const measure::Est
       return storage_limit_text(both, reads, source);
     case session::Limit::not_clear:
       return "not clear between the " + source + " and this machine: " + both +
-             ". Use more --repetitions";
+             ". Use more --repetitions" +
+             (from_memory.mean < from_storage.mean
+                  ? ", on a machine that does nothing else: memory gave less than the " + source
+                  : "");
     case session::Limit::machine:
       break;
   }
@@ -273,13 +276,17 @@ void CapacityAnswer::print_client(const session::ClientLimit& client) const {
   const int gpus = found_.search.runs().rbegin()->first;
   const measure::Estimate memory = session::rate_of(client.runs);
   const double each = session::kLeastUtilisation * searched_.device.imgs_per_s;
+  const int enough_for = static_cast<int>(memory.mean / each);
+  const int fed = found_.search.fed(session::kLeastUtilisation).gpus;
   std::printf(
       "from memory this machine alone: %s img/s (the workers of %s%s, %zu samples), enough for %s "
-      "at %.0f %%: by the rate alone, not tried\n",
+      "at %.0f %%: by the rate alone, %s\n",
       rate_and_interval(memory).c_str(), session::counted_gpus(gpus).c_str(),
       beside_steps(searched_.host_cpu_ms).c_str(), client.samples,
-      session::counted_gpus(static_cast<int>(memory.mean / each)).c_str(),
-      100 * session::kLeastUtilisation);
+      session::counted_gpus(enough_for).c_str(), 100 * session::kLeastUtilisation,
+      enough_for < fed
+          ? ("but the " + std::to_string(fed) + " that were tried and fed count").c_str()
+          : "not tried");
   if (found_.search.fed(session::kLeastUtilisation).at_least) return;
   const measure::Estimate storage = session::rate_of(session::fastest_runs(found_.readings));
   std::printf("what limits beyond: %s\n",

@@ -134,6 +134,7 @@ class Memory(unittest.TestCase):
         self.assertEqual(limit(close, (990.0, 1000.0, 1010.0)), memory_limit.STORAGE)
         self.assertEqual(limit(close, close), memory_limit.MACHINE)
         self.assertEqual(limit(close, (90.0, 115.0, 140.0)), memory_limit.NOT_CLEAR)
+        self.assertEqual(limit(close, (64.0, 65.0, 66.0)), memory_limit.NOT_CLEAR)
 
     def test_of_one_run_the_interval_is_that_of_its_steps(self):
         records = from_memory((1000.0,))

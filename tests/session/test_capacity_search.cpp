@@ -25,6 +25,9 @@ TEST(LimitBeyond, ComparesTheIntervals) {
   // Of the means alone it would be the storage.
   EXPECT_EQ(session::limit_beyond(storage, {1200, measure::Interval{900, 1500}}), Limit::not_clear);
   EXPECT_EQ(session::limit_beyond(storage, {1120, {}}), Limit::not_clear);
+  EXPECT_EQ(session::limit_beyond(storage, {640, measure::Interval{400, 1010}}), Limit::not_clear);
+  EXPECT_EQ(session::limit_beyond(storage, {640, measure::Interval{630, 650}}), Limit::not_clear)
+      << "memory is no slower than the storage";
   EXPECT_EQ(session::limit_beyond({1000, {}}, {1120, {}}), Limit::storage);
 }
 

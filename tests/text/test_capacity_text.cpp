@@ -152,22 +152,27 @@ std::string printed_for(const plan::AxisValues& axes, const session::ReadsFound&
   return testing::internal::GetCapturedStdout();
 }
 
-// One GPU that was fed, and what it was fed with.
+struct Tried {
+  int fed = 1, starved = 0;  // GPUs; 0: none was tried that starves
+  double memory = 29089;     // images/s
+};
+
+// GPUs that were fed, and what they were fed with.
 std::string answered_for(const plan::AxisValues& axes,
                          const session::Reading& reading = {.imgs_per_s = 2400},
-                         bool is_more_starved = false, double memory = 29089) {
+                         const Tried& tried = {}) {
   plan::AxisValues values{{"data", {"jpeg"}}, {"device", {"emulated:2400"}}, {"gpus", {"1"}}};
   for (const auto& [axis, typed] : axes) values[axis] = typed;
   const session::SearchedCell searched = session::searched_cell(plan::expand(values).at(0));
   session::Found found{.search = {{session::kLeastUtilisation}, {1, 1, 1}}, .without_cpu = {}};
-  found.search.add(1, {.utilisation = 1, .ci95 = {}});
-  found.readings[1] = {reading};
-  if (is_more_starved) {
-    found.search.add(2, {.utilisation = 0.5, .ci95 = {}});
-    found.readings[2] = {reading};
+  found.search.add(tried.fed, {.utilisation = 1, .ci95 = {}});
+  found.readings[tried.fed] = {reading};
+  if (tried.starved > 0) {
+    found.search.add(tried.starved, {.utilisation = 0.5, .ci95 = {}});
+    found.readings[tried.starved] = {reading};
   }
   session::ClientLimit client;
-  client.runs = {{.imgs_per_s = memory}};
+  client.runs = {{.imgs_per_s = tried.memory}};
   testing::internal::CaptureStdout();
   const session::ReadsFound reads;
   const text::CapacityAnswer answer(searched, reads, found);
@@ -189,12 +194,23 @@ TEST(CapacityText, WhatARateIsEnoughForWasNotTried) {
               HasSubstr(", enough for 13 GPUs at 90 %: by the rate alone, not tried\n"));
 }
 
+TEST(CapacityText, WhatWasFedCountsMoreThanALowerRateFromMemory) {
+  const std::string said = answered_for({{"device", {"emulated:1200"}}}, {.imgs_per_s = 2400},
+                                        {.fed = 2, .starved = 4, .memory = 1500});
+  EXPECT_THAT(said,
+              HasSubstr(", enough for 1 GPU at 90 %: by the rate alone, but the 2 that were tried "
+                        "and fed count\n"));
+  EXPECT_THAT(said,
+              HasSubstr("what limits beyond: not clear between the storage and this machine"));
+  EXPECT_THAT(said, EndsWith(": memory gave less than the storage\n"));
+}
+
 TEST(CapacityText, WhatCameFromThePageCacheIsNoStorage) {
   for (const double memory : {29089.0, 2400.0, 2640.0}) {
     const std::string said = answered_for(
         {{"page-cache", {"warm"}}},
         {.imgs_per_s = 2400, .ci95 = measure::Interval{2390, 2410}, .from_page_cache = true},
-        /*is_more_starved=*/true, memory);
+        {.starved = 2, .memory = memory});
     EXPECT_THAT(said, HasSubstr("\nfrom the page cache: no storage was measured\n"));
     EXPECT_THAT(said, HasSubstr(" from the page cache\n")) << "what the GPUs take";
     EXPECT_THAT(said, HasSubstr("what limits beyond: "));
