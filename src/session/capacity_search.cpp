@@ -71,6 +71,14 @@ bool is_from_page_cache(const run::Measurement& m) {
   return fetched > 0 || (fetched == 0 && cache.before > 0.5);
 }
 
+// See Reading. What waits for a CPU counts where it stands.
+double read_share(const measure::StageTotals& stages) {
+  std::int64_t all_ns = 0;
+  for (const measure::StageTotal& stage : stages.stage) all_ns += stage.wall_ns;
+  if (all_ns <= 0) return 0;
+  return static_cast<double>(stages[measure::Stage::read].wall_ns) / static_cast<double>(all_ns);
+}
+
 // Searches one after the other in one sweep, live.
 class CapacitySearch {
  public:
@@ -227,6 +235,7 @@ Reading reading_of(const run::CellResult& result) {
                   .reads_per_s = static_cast<double>(m.latencies.count()) / m.window_s,
                   .ci95 = sustained_interval(result),
                   .cpus_busy = cpus_busy(m),
+                  .read_share = read_share(m.stages),
                   .from_page_cache = is_from_page_cache(m)};
   if (const auto p99_ns = m.latencies.percentile_ns(0.99))
     reading.p99_ms = 1e-6 * static_cast<double>(*p99_ns);
@@ -248,7 +257,8 @@ Reading median_of(const std::vector<Reading>& runs) {
   Reading middle{.imgs_per_s = median(&Reading::imgs_per_s),
                  .bytes_per_s = median(&Reading::bytes_per_s),
                  .reads_per_s = median(&Reading::reads_per_s),
-                 .cpus_busy = median(&Reading::cpus_busy)};
+                 .cpus_busy = median(&Reading::cpus_busy),
+                 .read_share = median(&Reading::read_share)};
   std::vector<double> p99_ms;
   for (const Reading& run : runs)
     if (run.p99_ms) p99_ms.push_back(*run.p99_ms);

@@ -40,6 +40,7 @@ struct Reading {
   std::optional<double> p99_ms{};           // none: too many reads were seen late
   std::optional<measure::Interval> ci95{};  // of imgs_per_s, from the steps of one run
   double cpus_busy = 0;                     // see session/run_evidence.h
+  double read_share = 0;         // of the loaders' time, opening files counted; 0: unknown
   bool from_page_cache = false;  // it was asked for (warm), or counters say so: 90 % of the bytes
 };
 // Of a run that has a measurement.

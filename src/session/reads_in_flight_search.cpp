@@ -166,6 +166,15 @@ double chosen_imgs_per_s(const ReadsFound& reads) {
   return chosen == reads.readings.end() ? 0 : median_of(chosen->second).imgs_per_s;
 }
 
+double cpus_busy_with_more(const ReadsFound& reads) {
+  double busiest = 0;
+  if (!reads.more_adds_nothing) return 0;
+  for (const auto& [tried, runs] : reads.readings)
+    if (tried.count() >= reads.chosen.count() && tried.workers >= reads.chosen.workers)
+      busiest = std::max(busiest, median_of(runs).cpus_busy);
+  return busiest;
+}
+
 plan::Cell in_flight_cell(const SearchedCell& searched, const judge::LoaderReads& reads) {
   const int batch = in_flight_batch(searched.settings, reads);
   return changed(cell_with_reads(searched, reads), {{"gpus", "1"},
@@ -195,6 +204,7 @@ ReadsFound search_reads_in_flight(const SearchedCell& searched, const Experiment
   const ReadsFound unsearched{.typed = typed,
                               .chosen = limits.start,
                               .most = limits.most,
+                              .decodes = !searched.settings.raw_read,
                               .one_reader = judge::one_reader_of(searched.settings)};
   if (limits.start == limits.most) return unsearched;
   const ExperimentOptions options = client_options(experiment);
@@ -216,6 +226,7 @@ ReadsFound search_reads_in_flight(const SearchedCell& searched, const Experiment
   ReadsFound found = runs.found();
   found.typed = typed;
   found.most = limits.most;
+  found.decodes = unsearched.decodes;
   found.one_reader = unsearched.one_reader;
   return found;
 }

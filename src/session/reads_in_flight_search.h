@@ -23,6 +23,7 @@ struct ReadsFound {
   bool more_adds_nothing = false;
   std::map<judge::LoaderReads, std::vector<Reading>> readings{};  // of each run
   std::optional<double> first_read_ms{};  // median latency with the fewest; none: not seen
+  bool decodes = true;                    // else what is read is taken as it is
   std::string limit{};                    // why more were not tried
   std::string one_reader{};  // see judge::one_reader_of(): then only workers are searched over
   RunCaveats seen{};         // but what says that such runs are short
@@ -41,6 +42,10 @@ ReadsFound search_reads_in_flight(const SearchedCell& searched, const Experiment
 
 // What one GPU's loader got out of the storage with the reads that were chosen; 0: not measured.
 double chosen_imgs_per_s(const ReadsFound& reads);
+
+// How busy the CPUs were where more reads in flight gained nothing: with what was chosen or more,
+// the busiest; 0: not known, or more did gain. See session/run_evidence.h.
+double cpus_busy_with_more(const ReadsFound& reads);
 
 // The cell whose loader is measured with so many reads in flight.
 plan::Cell in_flight_cell(const SearchedCell& searched, const judge::LoaderReads& reads);

@@ -32,16 +32,25 @@ std::string rate_and_interval(const measure::Estimate& rate) {
   return text;
 }
 
-// The reads in flight with which the search began.
+constexpr double kMost = 0.5;  // of the time
+
+// The reads in flight with which the search began. How long a read takes stands before the rate
+// only where that is what the rate comes from.
 std::string first_text(const session::ReadsFound& reads) {
   const auto& [first, runs] = *reads.readings.begin();
   const bool is_one = first.count() == 1;
   std::string text = is_one ? "one read at a time"
                             : std::to_string(first.count()) + " reads at a time (" +
                                   session::reads_text(first) + ")";
-  if (reads.first_read_ms)
-    text += format(is_one ? " takes %.3g ms" : " take %.3g ms each", *reads.first_read_ms);
-  return text + ": " + thousands(session::median_of(runs).imgs_per_s) + " img/s";
+  const session::Reading reading = session::median_of(runs);
+  const std::string rate = thousands(reading.imgs_per_s) + " img/s";
+  if (!reads.first_read_ms) return text + ": " + rate;
+  const double ms = *reads.first_read_ms;
+  if (ms * reading.imgs_per_s >= 1e3 * kMost * first.count())
+    return text + format(is_one ? " takes %.3g ms" : " take %.3g ms each", ms) + ": " + rate;
+  const bool is_decoding = reads.decodes && reading.read_share > 0 && reading.read_share < kMost;
+  return text + ": " + rate + format(" (a read takes %.3g ms", ms) +
+         (is_decoding ? ", the rest is decoding)" : ", which is not what takes most of the time)");
 }
 
 // What the search over reads in flight takes for no gain: "less than 5 % more".
@@ -49,11 +58,17 @@ std::string no_gain() {
   return format("less than %.0f %% more", 100 * (judge::InFlightSearch::kHelps - 1));
 }
 
+// Then it is no sign that the storage has no more to give.
+std::string busy_text(const session::ReadsFound& reads) {
+  const double busy = std::min(1.0, session::cpus_busy_with_more(reads));
+  return busy < judge::kCpuBound ? "" : ", with CPUs that were " + percent(busy) + " busy";
+}
+
 std::string more_text(const session::ReadsFound& reads) {
   if (reads.more_adds_nothing)
-    return reads.typed.workers
-               ? "and a larger depth gave " + no_gain() + "; more workers were not tried"
-               : "and more gave " + no_gain();
+    return reads.typed.workers ? "and a larger depth gave " + no_gain() + busy_text(reads) +
+                                     "; more workers were not tried"
+                               : "and more gave " + no_gain() + busy_text(reads);
   return "and more was not tried: " + (reads.limit.empty()
                                            ? "the search ends at " + session::reads_text(reads.most)
                                            : reads.limit);
@@ -83,8 +98,8 @@ std::string one_reader_limit_text(const std::string& both, const session::ReadsF
                                   const std::string& source) {
   if (reads.more_adds_nothing)
     return "the one reader of " + reads.one_reader + ", which reads one sample at a time: " + both +
-           ". One GPU's loader alone got " + no_gain() + " with more workers. Whether the " +
-           source + " gives more is not known: use another " +
+           ". One GPU's loader alone got " + no_gain() + " with more workers" + busy_text(reads) +
+           ". Whether the " + source + " gives more is not known: use another " +
            reads.one_reader.substr(0, reads.one_reader.find(' '));
   const bool is_typed = !reads.is_searched && reads.limit.empty();
   return "not known: " + both + ", with " + workers_of_each(reads) + " and the one reader of " +
@@ -111,8 +126,11 @@ std::string storage_limit_text(const std::string& both, const session::ReadsFoun
                             no_gain() + " with ";
   if (reads.typed.workers)
     return "the " + source + ", as far as --workers " + std::to_string(reads.chosen.workers) +
-           " ask it: " + both + alone + "a larger depth; more workers were not tried";
-  return "the " + source + ": " + both + alone + "more reads in flight";
+           " ask it: " + both + alone + "a larger depth" + busy_text(reads) +
+           "; more workers were not tried";
+  const std::string busy = busy_text(reads);
+  return "the " + source + (busy.empty() ? ": " : " or this machine's CPUs: ") + both + alone +
+         "more reads in flight" + busy;
 }
 
 // What may help where this machine is the limit, by how busy its CPUs were; 0: unknown.

@@ -45,6 +45,35 @@ TEST(CapacityText, SaysWhatReadsInFlightGain) {
   EXPECT_THAT(text::in_flight_text(reads), HasSubstr("and more was not tried: memory: too little"));
 }
 
+// 0.00822 ms are 121,655 reads a second.
+TEST(CapacityText, ARateIsLaidOnAReadOnlyWhereThatTakesTheTime) {
+  session::ReadsFound reads = searched_reads();
+  reads.first_read_ms = 0.00822;
+  reads.readings.begin()->second = {{.imgs_per_s = 4472, .read_share = 0.1}};
+  const std::string begins = "one read at a time: 4,472 img/s (a read takes 0.00822 ms, ";
+  EXPECT_THAT(text::in_flight_text(reads), StartsWith(begins + "the rest is decoding); 32 in "));
+  reads.decodes = false;
+  EXPECT_THAT(text::in_flight_text(reads), StartsWith(begins + "which is not what takes most"));
+  reads.decodes = true;
+  reads.readings.begin()->second.front().read_share = 0.9;
+  EXPECT_THAT(text::in_flight_text(reads), StartsWith(begins + "which is not what takes most"))
+      << "opening takes it";
+}
+
+TEST(CapacityText, SaysThatTheCpusWereBusyWhereMoreReadsGainedNothing) {
+  session::ReadsFound reads = searched_reads();
+  const judge::LoaderReads fewer{.workers = 4, .depth = 1}, more{.workers = 8, .depth = 8};
+  reads.readings[fewer] = {{.imgs_per_s = 1200, .cpus_busy = 1}};
+  reads.readings[more] = {{.imgs_per_s = 1520, .cpus_busy = 0.5}};
+  EXPECT_THAT(text::in_flight_text(reads), EndsWith("gave less than 5 % more"));
+  reads.readings[more].front().cpus_busy = 0.97;
+  EXPECT_THAT(text::in_flight_text(reads),
+              EndsWith("gave less than 5 % more, with CPUs that were 97.0 % busy"));
+  EXPECT_THAT(text::limit_text(kSlow, kFast, reads, 0, 0),
+              AllOf(StartsWith("the storage or this machine's CPUs: it gave 526"),
+                    EndsWith("with more reads in flight, with CPUs that were 97.0 % busy")));
+}
+
 TEST(CapacityText, SaysThatWhatWasTypedIsAllThatWasTried) {
   const session::ReadsFound reads{.typed = {.workers = true, .depth = true},
                                   .chosen = {.workers = 2, .depth = 4}};
