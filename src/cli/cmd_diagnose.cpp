@@ -47,6 +47,15 @@ plan::Cell cell_to_diagnose(CLI::App& app, session::ExperimentOptions& experimen
   return cell;
 }
 
+// What --resume goes on with. Whoever names no cell expects that of the folder: it must hold one.
+std::optional<ledger::Rounds> begun(const std::filesystem::path& folder, bool names_cell) {
+  auto rounds = ledger::read_rounds(folder);
+  if (!rounds && !names_cell)
+    throw UsageError(folder.string(), "holds no diagnosis that could go on",
+                     "give the folder of one, or name the cell as well, and --resume");
+  return rounds;
+}
+
 // A ledger that is there is looked at as it is: nothing is measured, and nothing written.
 void refuse_measuring(const CLI::App& app) {
   for (const std::string& name : option_names(app)) {
@@ -71,13 +80,14 @@ int diagnose(CLI::App& app, DiagnoseCommand& command) {
     return 0;
   }
   session::refuse_launchers("feedrate diagnose", "starts its ranks itself");
+  const bool is_named = names_cells(experiment);  // before defaults name it
   const plan::Cell cell = cell_to_diagnose(app, experiment);
   if (command.resume && experiment.output.empty())
     throw UsageError("--resume", "needs the folder that holds the diagnosis", "give it: -o DIR");
   double budget_s = command.budget_s.value_or(kBudget);
   // Runs of one diagnosis are alike: their limits follow from the budget that it began with.
   if (command.resume)
-    if (const auto begun = ledger::read_rounds(experiment.output)) budget_s = begun->head.budget_s;
+    if (const auto rounds = begun(experiment.output, is_named)) budget_s = rounds->head.budget_s;
   set_diagnosis_limits(app, budget_s, experiment.run.limits);
   experiment.run.most_cached = kMostCached;
   plant(command.plants, experiment.run);

@@ -118,11 +118,10 @@ Arguments command_to_go_on(const CLI::App& typed, const std::filesystem::path& f
   ledger::LedgerText ledger;
   if (std::filesystem::exists(file)) ledger = ledger::read_ledger(file);
   Arguments words = ledger::first_typed(ledger::planned_command(folder, ledger.records));
-  const bool is_new = ledger.records.empty() && !std::filesystem::exists(folder / "plan.json");
-  if (words.empty() && is_new) return {};
   if (words.empty())
-    throw UsageError(folder.string(), "holds no plan.json that names the sweep to resume",
-                     "type the sweep's own options again, and --resume");
+    throw UsageError(
+        folder.string(), "holds no plan.json that names the sweep to resume",
+        "give the folder of a sweep, or type the sweep's own options again, and --resume");
   if (words.front() != "sweep")
     throw UsageError(folder.string(),
                      "holds a `feedrate " + words.front() + "`, which `sweep` cannot resume",

@@ -85,10 +85,15 @@ TEST_F(ResumeCommand, ASweepThatNamedNoCellsGoesOnAsItIs) {
   EXPECT_EQ(after({"--seed", "7", "-o", "r", "--resume"}), Arguments{}) << "no more than once";
 }
 
-TEST_F(ResumeCommand, AFolderWithoutASweepBeginsTheOneThatIsTyped) {
-  EXPECT_EQ(after({"-o", "r", "--resume"}), Arguments{});
+TEST_F(ResumeCommand, AFolderWithoutASweepIsRefused) {
+  const auto refused = [&](const Arguments& typed) {
+    EXPECT_THAT(message_of([&] { after(typed); }),
+                AllOf(HasSubstr(folder_.path().string() + ": holds no plan.json"),
+                      HasSubstr("give the folder of a sweep, or type the sweep's own options")));
+  };
+  refused({"-o", "r", "--resume"});
   std::ofstream(folder_.path() / "ledger.jsonl") << "";
-  EXPECT_EQ(after({"-o", "r", "--seed", "7", "--resume"}), Arguments{});
+  refused({"-o", "r", "--seed", "7", "--resume"});
 }
 
 TEST_F(ResumeCommand, AFolderThatDoesNotSayItIsRefused) {

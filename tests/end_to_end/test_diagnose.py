@@ -637,6 +637,19 @@ class BadInput(DiagnoseTest):
         )
         self.assertEqual((records_of(folder), lines_of(folder, "rounds.jsonl")), before)
 
+    def test_a_folder_without_a_diagnosis_is_not_gone_on_with(self):
+        for new in ("none", "empty"):
+            with self.subTest(new):
+                folder = self.path(new)
+                if new == "empty":
+                    os.mkdir(folder)
+                self.refused(
+                    *("diagnose", "--dataset", self.data, "-o", folder, "--resume", "--quiet"),
+                    names=[folder + ": holds no diagnosis", "give the folder of one"],
+                )
+        self.assertEqual(os.listdir(self.path("empty")), [])
+        self.assertFalse(os.path.exists(self.path("none")))
+
     def test_another_cells_diagnosis_is_not_gone_on_with(self):
         _, folder = self.decode_is_slow()
         before = records_of(folder), lines_of(folder, "rounds.jsonl")

@@ -96,8 +96,11 @@ class Resuming(ProgramTest):
         self.refused(*alone, names=["holds no plan.json", "options again, and --resume"])
         self.assertEqual(self.ledger(), before)
         shutil.rmtree(self.path("ledger"))
-        self.assertIn("1 run", self.call(*alone, "--dry-run").out, "a new sweep")
+        for more in ([], ["--dry-run"]):
+            self.refused(*alone, *more, names=["holds no plan.json", "the folder of a sweep"])
         self.assertFalse(os.path.exists(self.path("ledger")))
+        named = self.call(*alone, "--data", "synthetic", "--dry-run")
+        self.assertIn("1 run", named.out, "a new sweep: a script may always say --resume")
         self.run_cell("-o", self.path("ledger"))
         self.refused(*alone, names="holds a `feedrate run`")
 
