@@ -110,6 +110,13 @@ storage::DatasetVariant Datasets::open_own(const plan::CellSettings& settings) {
     // Without pictures, that is what is wrong with it.
     if (!are_shards && storage::find_picture(folder_, pictures, passes_none, progress_).empty())
       storage::list_image_folder(folder_, pictures, measure::allowed_cpus(), progress_);
+    if (!are_shards && !settings.mixed_sizes && !endings.empty()) {
+      const std::string size = "--image-size " + codec::to_string(settings.image_size);
+      throw storage::MissingVariant(
+          folder_.string(), "is a folder of pictures of their own sizes, not of " + size,
+          "use --image-size mixed; or make a dataset of one size: feedrate gen OUT --from " +
+              shell_word(folder_.string()) + " " + size);
+    }
     throw storage::MissingVariant(
         folder_.string(),
         "holds no dataset.json: it is not a dataset, or a folder of your own pictures",

@@ -170,7 +170,9 @@ TEST_F(OpenDatasets, AFolderWithoutPicturesIsNotTakenForOneOfAnotherSize) {
   put("notes.txt");
   refused("; else it holds 1 (1 .txt); give the folder of the pictures");
   put("class/a.jpg");
-  refused(": holds no dataset.json: it is not a dataset, or a folder of your own pictures");
+  refused(
+      ": is a folder of pictures of their own sizes, not of --image-size 48x48; use "
+      "--image-size mixed; or make a dataset of one size: feedrate gen OUT --from ");
 }
 
 }  // namespace
