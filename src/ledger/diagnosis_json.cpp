@@ -1,7 +1,10 @@
 #include "ledger/diagnosis_json.h"
 
 #include <algorithm>
+#include <set>
 #include <stdexcept>
+#include <string>
+#include <utility>
 
 #include "ledger/record_json.h"
 
@@ -126,12 +129,15 @@ Json advice_json(const std::vector<judge::Remedy>& advice) {
   return json;
 }
 
+// A suspect may be what is left as well: the likelier, which comes first, stands for both.
 Json suspects_json(const std::vector<judge::Suspect>& suspects) {
   Json json = Json::array();
+  std::set<std::pair<std::string, std::string>> known;
   for (const judge::Suspect& s : suspects) {
-    json.push_back({{"name", judge::joined(s.names)},
-                    {"resource", s.resource},
-                    {"binds", s.binds ? Json(*s.binds) : Json()}});
+    const std::string name = judge::joined(s.names);
+    if (!known.emplace(name, s.resource).second) continue;
+    json.push_back(
+        {{"name", name}, {"resource", s.resource}, {"binds", s.binds ? Json(*s.binds) : Json()}});
   }
   return json;
 }
@@ -221,6 +227,7 @@ Json diagnosis_json(const DiagnosisOf& of, const judge::Evidence& evidence,
       {"device", of.device},
       {"emulated", evidence.settings.emulated()},
       {"rounds", evidence.rounds.size()},
+      {"interrupted", of.interrupted_of > 0},
       {"seconds", of.seconds},
       {"verdict", verdict_json(diagnosis.finding)},
       {"ladder", ladder_json(of, evidence)},

@@ -21,6 +21,7 @@ struct DiagnosisOf {
   double seconds = 0;  // that it took; 0: nothing was measured
   SeenInRounds seen{};
   std::vector<judge::Remedy> advice{};
+  int interrupted_of = 0;  // how many rounds were planned, where a signal came before the last one
 };
 
 // DIR/diagnosis.json, which the report draws; docs/columns.md explains every field.

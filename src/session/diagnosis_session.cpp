@@ -96,7 +96,7 @@ int DiagnosisSession::run() {
                                    : "interrupted; go on: the same command with --resume");
   }
   if (evidence_.rounds.empty()) return session_.exit_code(1);
-  const bool is_answered = answer(is_whole && !has_failed_ && order_.is_tried);
+  const bool is_answered = answer(is_whole);
   const bool is_good = is_whole && is_answered && !has_failed_ && !lacks_blocks();
   return session_.exit_code(is_good ? 0 : 1);
 }
@@ -236,17 +236,19 @@ judge::DataAndMemory DiagnosisSession::surroundings() const {
 }
 
 // Whether all that was asked for has an answer.
-bool DiagnosisSession::answer(bool is_tried) {
+bool DiagnosisSession::answer(bool is_whole) {
   const judge::Diagnosis diagnosis = judge::diagnosis_of(evidence_);
   std::vector<judge::Remedy> advice = advice_for(cell_, evidence_, diagnosis, surroundings());
   const double rounds_s = before_s_ + seconds();
   ledger::SeenInRounds seen = live_.seen();
+  const bool is_tried = is_whole && !has_failed_ && order_.is_tried;
   const Tried tried = is_tried ? try_advice(advice, seen) : Tried::all;
   const DiagnosisAnswer found{.of = {.cell = cell_,
                                      .device = head_.device,
                                      .seconds = rounds_s,
                                      .seen = seen,
-                                     .advice = advice},
+                                     .advice = advice,
+                                     .interrupted_of = is_whole ? 0 : head_.plan.rounds},
                               .evidence = evidence_,
                               .diagnosis = diagnosis};
   const bool is_written = write(ledger::diagnosis_json(found.of, evidence_, diagnosis));

@@ -67,7 +67,7 @@ class DiagnosisSession {
   bool lacks_blocks() const;
   void keep();
   judge::DataAndMemory surroundings() const;
-  bool answer(bool is_tried);
+  bool answer(bool is_whole);
   Tried try_advice(std::vector<judge::Remedy>& advice, ledger::SeenInRounds& seen);
   bool write(const nlohmann::ordered_json& json) const;
 

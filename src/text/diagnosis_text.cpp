@@ -282,9 +282,11 @@ std::string decoder_paragraph(const plan::Cell& cell) {
   return decoder.empty() ? "" : paragraph(2, "decoder: " + decoder);
 }
 
-// `seconds`: 0 where nothing was measured.
-std::string rounds_text(std::size_t rounds, double seconds) {
-  std::string text = format("%zu round%s", rounds, rounds == 1 ? "" : "s");
+// `seconds`: 0 where nothing was measured. `interrupted_of`: 0 where it was not interrupted.
+std::string rounds_text(std::size_t rounds, double seconds, int interrupted_of) {
+  std::string text = interrupted_of > 0 ? format("interrupted after %zu of %d round%s", rounds,
+                                                 interrupted_of, interrupted_of == 1 ? "" : "s")
+                                        : format("%zu round%s", rounds, rounds == 1 ? "" : "s");
   if (seconds > 0) text += " in " + duration(seconds);
   return paragraph(
       0,
@@ -307,7 +309,7 @@ std::string diagnosis_text(const session::DiagnosisAnswer& answer) {
          slopes_text(evidence, diagnosis.slopes, of.seen.blocks_failed) +
          capacities_text(evidence.rounds.back().capacities) +
          patterns_text(of.seen.patterns_of_most()) + advice_text(of.advice) + flags_text(of) +
-         "\n" + emulation_lines({&of.cell, 1}) + rounds_text(rounds, of.seconds);
+         "\n" + emulation_lines({&of.cell, 1}) + rounds_text(rounds, of.seconds, of.interrupted_of);
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ RUNGS = [
 FIELDS = {
     *("schema", "cell", "cell_id", "label", "device", "emulated", "rounds", "seconds", "verdict"),
     *("ladder", "waterfall", "slopes", "capacities", "stages", "advice", "patterns"),
-    *("runs", "flags", "blocks_failed", "blocks_batch_size"),
+    *("runs", "flags", "blocks_failed", "blocks_batch_size", "interrupted"),
 }
 VERDICT = {
     "names",
@@ -343,7 +343,8 @@ class Interrupted(DiagnoseTest):
             signal.SIGINT, lambda: self.rounds() == 1, *self.words(*words, cell=cell)
         )
         self.told_once(answer)
-        self.assertEqual(self.one_line(answer)["rounds"], 1)
+        so_far = self.one_line(answer)
+        self.assertEqual((so_far["rounds"], so_far["interrupted"]), (1, True))
         kept, records = lines_of(self.path("out", "rounds.jsonl")), self.ledger("out")
         self.assertEqual(len(kept), 2)
         planned = json.loads(kept[0])["rounds"]
@@ -351,7 +352,7 @@ class Interrupted(DiagnoseTest):
         self.call("validate", self.path("out"))
 
         found = self.one_line(self.diagnose(*words, "--resume", cell=cell))
-        self.assertEqual(found["rounds"], planned)
+        self.assertEqual((found["rounds"], found["interrupted"]), (planned, False))
         rounds = lines_of(self.path("out", "rounds.jsonl"))
         self.assertEqual(rounds[1], kept[1])
         self.assertEqual(len(rounds), 1 + planned)

@@ -140,6 +140,25 @@ TEST(DiagnosisJson, WhatNobodyMeasuredIsNull) {
     EXPECT_EQ(suspect["binds"].is_null(), suspect["resource"] != "device") << suspect;
 }
 
+TEST(DiagnosisJson, SaysThatItWasInterrupted) {
+  ledger::DiagnosisOf of = made_up_of();
+  EXPECT_EQ(diagnosis_json_of(made_up_evidence(), of)["interrupted"], false);
+  of.interrupted_of = 5;
+  EXPECT_EQ(diagnosis_json_of(made_up_evidence(), of)["interrupted"], true);
+}
+
+TEST(DiagnosisJson, ASuspectThatIsAlsoWhatIsLeftIsThereOnce) {
+  MadeUpEvidence made_up;
+  made_up.slopes({}).rate(LadderRung::none, 990);
+  int devices = 0;
+  for (const Json& suspect : diagnosis_json_of(made_up)["verdict"]["suspects"]) {
+    if (suspect["name"] != "compute" || suspect["resource"] != "device") continue;
+    ++devices;
+    EXPECT_GT(suspect["binds"], 0.5) << "the likelier of the two";
+  }
+  EXPECT_EQ(devices, 1);
+}
+
 TEST(DiagnosisJson, ARungThatIsNoiseSaysSo) {
   const Json ladder = diagnosis_json_of(made_up_evidence().rate(LadderRung::cpus, 130))["ladder"];
   EXPECT_EQ(ladder.back()["noise"], true);

@@ -18,13 +18,16 @@ using testing::HasSubstr;
 using testing::Not;
 
 // In one line: paragraphs are broken where a terminal's line ends.
-std::string printed(const MadeUpEvidence& made_up, const std::vector<judge::Remedy>& advice = {}) {
+std::string printed(const MadeUpEvidence& made_up, const std::vector<judge::Remedy>& advice = {},
+                    int interrupted_of = 0) {
   testing::internal::CaptureStdout();
   text::print_diagnosis(
       false,
       {.of = {.cell = plan::expand({{"device", {"emulated:1000"}}, {"data", {"jpeg"}}}).at(0),
               .device = "a device",
-              .advice = advice},
+              .seconds = 9,
+              .advice = advice,
+              .interrupted_of = interrupted_of},
        .evidence = made_up.evidence,
        .diagnosis = made_up.diagnosis()});
   std::string line;
@@ -47,6 +50,11 @@ TEST(DiagnosisText, WhatNobodyMeasuredHasNoNumber) {
 TEST(DiagnosisText, SaysWhichDecoderWasMeasured) {
   EXPECT_THAT(printed({}),
               HasSubstr("decoder: feedrate's own for common files, skipping what lies"));
+}
+
+TEST(DiagnosisText, SaysAfterHowManyRoundsItWasInterrupted) {
+  EXPECT_THAT(printed({}), AllOf(HasSubstr(" 3 rounds in 9 s: "), Not(HasSubstr("interrupted"))));
+  EXPECT_THAT(printed({}, {}, 5), HasSubstr(" interrupted after 3 of 5 rounds in 9 s: "));
 }
 
 TEST(DiagnosisText, SaysWhereDelaysHadOtherBatches) {
