@@ -54,9 +54,12 @@ std::string noise_text(std::span<const judge::RaisedFlag> raised, int runs) {
 }
 
 std::string first_lines(const session::RunCaveats& seen) {
-  const std::vector<judge::RaisedFlag> raised = seen.raised();
-  const std::string noise = noise_text(raised, seen.runs());
-  return do_not_quote_line(raised, seen.runs()) +
+  return first_lines(seen.raised(), seen.runs());
+}
+
+std::string first_lines(std::span<const judge::RaisedFlag> raised, int runs) {
+  const std::string noise = noise_text(raised, runs);
+  return do_not_quote_line(raised, runs) +
          (noise.empty() ? "" : noise.substr(std::string("; ").size()) + "\n");
 }
 

@@ -18,5 +18,6 @@ std::string noise_text(std::span<const judge::RaisedFlag> raised, int runs);
 
 // Both, as the first lines of an answer whose verdict is no one line.
 std::string first_lines(const session::RunCaveats& seen);
+std::string first_lines(std::span<const judge::RaisedFlag> raised, int runs);
 
 }  // namespace feedrate::text

@@ -12,7 +12,6 @@
 #include "ledger/reproduction.h"
 #include "measure/clock.h"
 #include "plan/expand.h"
-#include "text/quotable.h"
 #include "text/result_text.h"
 #include "text/terminal.h"
 
@@ -123,8 +122,7 @@ session::SweepHooks SweepLog::hooks() {
                             std::optional<double> ceiling) { start(run, number, total, ceiling); },
           .progress = [this](const run::RunProgress& p) { run_.show(p, eta()); },
           .finished = [this](const ledger::Record& record,
-                             const nlohmann::ordered_json& json) { finish(record, json); },
-          .replaced = [this] { seen_ = before_last_; }};
+                             const nlohmann::ordered_json& json) { finish(record, json); }};
 }
 
 void SweepLog::begin(const std::vector<plan::PlannedRun>& plan,
@@ -139,7 +137,7 @@ void SweepLog::begin(const std::vector<plan::PlannedRun>& plan,
 
 void SweepLog::end(const session::SweepOutcome& outcome) const {
   if (experiment_.quiet && outcome.failed == 0 && !outcome.interrupted) return;
-  std::fputs(first_lines(seen_).c_str(), stderr);
+  std::fputs(end_.caveats().c_str(), stderr);
   std::fprintf(stderr, "%zu measured, %zu failed, %zu already there: %s\n", outcome.ok,
                outcome.failed, outcome.skipped, session_.ledger()->path().c_str());
   if (!experiment_.quiet) std::fputs(end_.text(cells_, names_devices_).c_str(), stderr);
@@ -176,7 +174,6 @@ void SweepLog::start(const plan::PlannedRun& run, std::size_t number, std::size_
 
 void SweepLog::finish(const ledger::Record& record, const nlohmann::ordered_json& json) {
   run_.end();
-  if (record.result.measurement) before_last_ = seen_, seen_.add(record, run_.title());
   // What failed is said even to those who want no progress.
   if (!experiment_.quiet || !record.result.measurement) {
     const std::string text =
@@ -186,7 +183,9 @@ void SweepLog::finish(const ledger::Record& record, const nlohmann::ordered_json
   if (experiment_.verbose && record.result.measurement)
     std::fputs(result_text(record, record.context.run.cell.label()).c_str(), stderr);
   if (prints_json_) print_json(json);
-  end_.add(json);
+  std::vector<judge::Flag> flags = record.flags;
+  for (judge::Flag& flag : flags) flag.reason += " (" + run_.title() + ")";
+  end_.add(json, std::move(flags));
   time_left_.end(record.result.measurement.has_value(), now_s());
 }
 

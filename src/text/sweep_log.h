@@ -7,7 +7,6 @@
 #include "plan/sweep_order.h"
 #include "session/experiment_options.h"
 #include "session/precise_sweep.h"
-#include "session/run_caveats.h"
 #include "session/sweep.h"
 #include "text/shown_run.h"
 #include "text/sweep_summary.h"
@@ -34,9 +33,9 @@ class SweepLog {
   // lines that follow name the device where the cells differ in it.
   void begin(const std::vector<plan::PlannedRun>& plan, const std::vector<plan::Cell>& cells);
   session::SweepHooks hooks();
-  // Says what has become of it, after first_lines() of its runs, and how to go on: to those who
-  // want no progress as well, unless all went well. The others hear what the ledger comes to, and
-  // what is next.
+  // Says what has become of it, after the caveats of the ledger's runs, and how to go on: to those
+  // who want no progress as well, unless all went well. The others hear what the ledger comes to,
+  // and what is next.
   void end(const session::SweepOutcome& outcome) const;
 
  private:
@@ -56,7 +55,6 @@ class SweepLog {
   std::optional<SweepTable> table_;
   std::size_t number_ = 0;
   std::vector<plan::Cell> cells_;
-  session::RunCaveats seen_, before_last_;  // before_last_: without the last run
   SweepSummary end_;
   TimeLeft time_left_;
 };

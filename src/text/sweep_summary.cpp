@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <utility>
 
 #include "base/text.h"
-#include "judge/flags.h"
+#include "judge/raised_flags.h"
+#include "ledger/recorded_measurement.h"
 #include "measure/statistics.h"
 #include "plan/expand.h"
+#include "text/quotable.h"
 #include "text/result_text.h"
 
 namespace feedrate::text {
@@ -40,12 +43,20 @@ std::string end_line(const char* which, const ledger::CellPrecision& known, bool
 
 }  // namespace
 
-void SweepSummary::add(const Json& record) {
+void SweepSummary::add(const Json& record) { add(record, ledger::flags_from(record)); }
+
+void SweepSummary::add(const Json& record, std::vector<judge::Flag> told) {
   const ledger::MeasuredRate& rate = rates_.emplace_back(ledger::rate_of(record));
   if (!rate.imgs_per_s) return;
   Run& counts = runs_[{rate.cell_id, rate.repetition, rate.place}];
   if (rate.valid || !counts.valid)
-    counts = {rate.valid, names_of_flags(record), stray_pictures_of(record)};
+    counts = {rate.valid, names_of_flags(record), stray_pictures_of(record), std::move(told)};
+}
+
+std::string SweepSummary::caveats() const {
+  std::vector<judge::RaisedFlag> raised;
+  for (const auto& [key, run] : runs_) judge::add_run(raised, run.told);
+  return first_lines(raised, static_cast<int>(runs_.size()));
 }
 
 std::string SweepSummary::text(const std::vector<plan::Cell>& cells, bool names_devices) const {

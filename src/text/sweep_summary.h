@@ -7,6 +7,7 @@
 #include <tuple>
 #include <vector>
 
+#include "judge/flags.h"
 #include "ledger/precision.h"
 
 namespace feedrate::text {
@@ -14,8 +15,13 @@ namespace feedrate::text {
 // What a sweep comes to, by its ledger's records.
 class SweepSummary {
  public:
-  // In the ledger's order.
+  // In the ledger's order. `told`: its flags as they were raised, where they are known: a record
+  // does not hold their figures.
   void add(const nlohmann::ordered_json& record);
+  void add(const nlohmann::ordered_json& record, std::vector<judge::Flag> told);
+
+  // first_lines() of the ledger's runs, each counted once, as the report does.
+  std::string caveats() const;
 
   // At most four lines: which of these cells has the largest share of its ceiling and which the
   // smallest, among those whose shares may be quoted; how many have warnings, by their names; and
@@ -28,6 +34,7 @@ class SweepSummary {
     bool valid = false;
     std::set<std::string> flags;      // warnings and what is serious
     std::int64_t stray_pictures = 0;  // with stray bytes; of several runs the most
+    std::vector<judge::Flag> told{};
   };
   Run seen_of(const std::string& cell_id) const;  // all its runs together
   bool may_be_quoted(const plan::Cell& cell) const;

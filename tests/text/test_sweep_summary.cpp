@@ -82,6 +82,18 @@ TEST(SweepSummary, WhatWasMeasuredAgainCounts) {
                 "\nworst: 40.0 % of its ceiling" + kUnknown + paired_cells()[0].label() + "\n");
 }
 
+TEST(SweepSummary, ARunThatWasMadeAgainIsOne) {
+  const auto stopped = [](int cell) {
+    return raising(share_record(cell, 0, 0.5), "stopped", "serious");
+  };
+  text::SweepSummary end;
+  for (const Json& record : {stopped(0), stopped(1), share_record(1, 0, 0.5)}) end.add(record);
+  end.add(stopped(0), {{"stopped", judge::Severity::serious, "for 12 s", "wait"}});
+  EXPECT_EQ(end.caveats(), "DO NOT QUOTE: stopped in 1 of 2 runs (for 12 s)\n");
+  end.add(share_record(0, 0, 0.5));
+  EXPECT_EQ(end.caveats(), "");
+}
+
 TEST(SweepSummary, CountsTheCellsOfEachFlag) {
   const auto stolen = [](int cell, int repetition) {
     return raising(share_record(cell, repetition, 0.5), "cpu_steal", "warning");
