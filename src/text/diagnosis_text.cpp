@@ -130,6 +130,12 @@ std::string other_batch_text(const judge::Evidence& e) {
 }
 
 // `failed`: why a round lacks blocks; empty: none failed.
+// "0.04", never "-0.00".
+std::string slope_text(double slope) {
+  const std::string text = format("%.2f", slope);
+  return text == "-0.00" ? "0.00" : text;
+}
+
 std::string slopes_text(const judge::Evidence& e, const std::vector<judge::Slope>& slopes,
                         const std::string& failed) {
   std::string text = "\n";
@@ -145,9 +151,10 @@ std::string slopes_text(const judge::Evidence& e, const std::vector<judge::Slope
             ? format("%s, -%.0f %%", place.c_str(), 100 * s.withheld)
             : format("%s, %s %.3g ms", place.c_str(), s.burns ? "burn" : "sleep", s.delay_ms);
     const std::string range =
-        s.slope.ci95 ? format("%.2f to %.2f", s.slope.ci95->low, s.slope.ci95->high) : "-";
-    text += format("  %-25s%8.2f  %-16s %zu pair%s\n", what.c_str(), s.slope.mean, range.c_str(),
-                   s.pairs, s.pairs == 1 ? "" : "s");
+        s.slope.ci95 ? slope_text(s.slope.ci95->low) + " to " + slope_text(s.slope.ci95->high)
+                     : "-";
+    text += format("  %-25s%8s  %-16s %zu pair%s\n", what.c_str(), slope_text(s.slope.mean).c_str(),
+                   range.c_str(), s.pairs, s.pairs == 1 ? "" : "s");
   }
   if (!slopes.empty()) text += other_batch_text(e);
   if (!failed.empty())

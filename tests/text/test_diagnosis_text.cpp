@@ -112,6 +112,13 @@ TEST(DiagnosisText, ARungThatIsNoiseIsMarked) {
                         "the cell itself, which does more"));
 }
 
+TEST(DiagnosisText, ASlopeOfNothingHasNoSign) {
+  MadeUpEvidence made_up;
+  made_up.slope(measure::Place::copy, false, -0.002).slope(measure::Place::step, false, -0.5);
+  EXPECT_THAT(printed(made_up),
+              AllOf(HasSubstr(" 0.00 "), HasSubstr(" -0.50 "), Not(HasSubstr("-0.00"))));
+}
+
 TEST(DiagnosisText, ReadsInFlightAreNamedAmongTheDelays) {
   MadeUpEvidence made_up;
   for (auto& round : made_up.evidence.rounds)
