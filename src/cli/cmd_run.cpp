@@ -16,6 +16,7 @@
 #include "text/decoder_text.h"
 #include "text/live_run.h"
 #include "text/live_watcher.h"
+#include "text/result_text.h"
 
 namespace feedrate::cli {
 namespace {
@@ -89,7 +90,15 @@ int run_small(CLI::App& app, RunCommand& command) {
     experiment.data = folder;
     experiment.axes["data"] = {"jpeg"};
     experiment.axes["image-size"] = {"mixed"};
-    return run(app, command);
+    const int code = run(app, command);
+    if (code == 0 && !command.json)
+      std::fputs(text::line_of("next",
+                               "these pictures are gone; of others like them: "
+                               "feedrate gen data/ --like imagenet --format jpeg && "
+                               "feedrate diagnose --dataset data/")
+                     .c_str(),
+                 stdout);
+    return code;
   });
 }
 

@@ -148,6 +148,9 @@ class Terminal(ProgramTest):
         self.assertRegex(answer.out, "(?m)^jpeg mixed, 2 workers.*EMULATED")
         self.assertRegex(answer.out, "(?m)^  advice ")
         self.assertEqual(os.listdir(self.path("tmp")), [])
+        (gen,) = re.findall("(?m)^  next .* feedrate (gen data/ .*) && feedrate diag", answer.out)
+        self.call(*gen.split(), "--count", "8", "--classes", "2")
+        self.assertTrue(os.path.exists(self.path("data", "dataset.json")), gen)
 
     def test_run_alone_can_be_interrupted(self):
         os.mkdir(self.path("tmp"))
