@@ -47,7 +47,15 @@ storage::DatasetVariant list_own_folder(const VerifyOptions& o, session::Supervi
   const auto photos = codec::endings_of(codec::kAnyPicture);
   if (storage::look_at_own_folder(o.data, photos, listing).are_shards())
     return storage::list_tar_shards(o.data, endings, o.threads, listing, note, kRelist);
-  return storage::list_image_folder(o.data, endings, o.threads, listing, note, {.relist = kRelist});
+  try {
+    return storage::list_image_folder(o.data, endings, o.threads, listing, note,
+                                      {.relist = kRelist});
+  } catch (const Error& error) {
+    // All formats are read here: there is no other --data.
+    if (!std::string_view(error.what()).ends_with("another --data")) throw;
+    throw Error(o.data, error.reason(),
+                "give the folder of the pictures; of other formats, convert them to JPEG or PNG");
+  }
 }
 
 storage::VerifyResult check_files(const VerifyOptions& o, session::SupervisedCommand& command,

@@ -196,6 +196,12 @@ class Layouts(ProgramTest):
                     words = [*RUN, "--dataset", self.mine, *size]
                     self.refused(*words, names=[self.mine + ": ", *names], code=1)
 
+    def test_verify_advises_no_option_that_it_lacks(self):
+        self.fill([], ["cat/1.gif", "cat/2.gif"])
+        names = [self.mine + ": holds no .jpg", "else it holds 2 (2 .gif); give the folder"]
+        line = self.refused("verify", self.mine, names=[*names, "convert them"], code=1)
+        self.assertNotIn("--data", line)
+
     def test_a_loop_of_links_and_a_folder_that_cannot_be_read(self):
         self.fill(["cat/1.jpg", "dog/2.jpg"])
         words = [*RUN, "--dataset", self.mine, "--image-size", "mixed"]
