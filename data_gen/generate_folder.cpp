@@ -53,11 +53,12 @@ class Unread {
     for (const auto& [ending, some] : of_) {
       const std::string more =
           some.count > 1 ? " (and " + std::to_string(some.count - 1) + " more)" : "";
-      const std::string reason = ending == kLink      ? "a link that leads nowhere" + more
-                                 : ending == kHidden  ? "is hidden" + more
-                                 : ending == kNoClass ? "lies in no class folder" + more
-                                                      : "a *." + std::string(ending) + more +
-                                                            "; gen reads *.jpg, *.jpeg, *.png";
+      const std::string reason =
+          ending == kLink     ? "a link that leads nowhere" + more
+          : ending == kHidden ? "is hidden" + more
+          : ending == kNoClass
+              ? "lies in no class folder" + more
+              : "a *." + std::string(ending) + more + "; gen reads *.jpg, *.jpeg, *.png, *.webp";
       // A name may hold what a terminal obeys: nobody has checked it.
       on_skipped(line_of_utf8((folder_ / some.first).string(), 1000) + ": " + reason, some.count);
     }
@@ -100,7 +101,7 @@ void leave_out_beside(std::vector<FoundPicture>& pictures, Unread& unread) {
 
 // By the rule by which `run --dataset FOLDER` reads it, so that both take the same files.
 std::vector<FoundPicture> find_pictures(const fs::path& folder, const PictureCheck& check) {
-  static constexpr std::string_view kEndings[] = {".jpg", ".jpeg", ".png"};
+  static constexpr std::string_view kEndings[] = {".jpg", ".jpeg", ".png", ".webp"};
   const StorageNews& news = check.news;
   const std::string name = folder.string();
   news.waits_for(name);
@@ -139,8 +140,8 @@ std::vector<FoundPicture> spread(std::vector<FoundPicture> all, std::int64_t cou
 // ImageNet has a PNG under a JPEG's name, so the first bytes decide, not the extension.
 std::string_view format_name_of(const std::vector<std::byte>& file, const std::string& path) {
   const std::string_view format = codec::sniff(file).format;
-  if (format == "jpeg" || format == "png") return format;
-  throw Error(path, "neither a JPEG nor a PNG", "remove or replace the file");
+  if (format == "jpeg" || format == "png" || format == "webp") return format;
+  throw Error(path, "no JPEG, PNG or WebP", "remove or replace the file");
 }
 
 // Passes the pixels of a picture to `use` and returns its result.
@@ -223,7 +224,7 @@ class FolderSource : public PictureSource {
         pictures_(spread(find_pictures(folder_, check), count)) {
     drop_bad(folder_, pictures_, check);
     if (pictures_.empty()) {
-      throw Error(folder_.string(), "holds no *.jpg, *.jpeg or *.png that can be decoded",
+      throw Error(folder_.string(), "holds no *.jpg, *.jpeg, *.png or *.webp that can be decoded",
                   "name a folder of pictures");
     }
     std::map<std::string, std::int32_t> labels;

@@ -21,8 +21,8 @@ struct PictureCheck {
   StorageNews news;
 };
 
-// Every *.jpg, *.jpeg and *.png below `folder` (storage::list_pictures()), sorted by path. The
-// class is the first folder on the way (ImageFolder), "class_000" for all where none lies in a
+// Every *.jpg, *.jpeg, *.png and *.webp below `folder` (storage::list_pictures()), sorted by path.
+// The class is the first folder on the way (ImageFolder), "class_000" for all where none lies in a
 // folder; a folder without pictures is no class. `count` above 0 takes so many of them, evenly
 // spread, so that every class keeps its share. Each is decoded once. Pictures of other formats,
 // those beside class folders, hidden ones and links that lead nowhere are left out, counted and

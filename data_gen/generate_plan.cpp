@@ -259,7 +259,7 @@ const codec::Format& format_of(std::string_view picture) {
   const std::string_view format = format_of(picture).name;
   std::string remedy = "choose another folder; or read it as it lies: feedrate run --dataset " +
                        shell_word(data) + " --data " + std::string(format) + " --image-size mixed";
-  if (format == "jpeg" || format == "png")  // what --from takes
+  if (format == "jpeg" || format == "png" || format == "webp")  // what --from takes
     remedy += "; or take them: feedrate gen OTHER --from " + shell_word(data);
   throw UsageError(data, "holds pictures of your own (" + printable(picture, 80) + ")", remedy);
 }

@@ -40,7 +40,8 @@ void add_gen_options(CLI::App& command, GenOptions& o) {
       ->capture_default_str();
   add_count(command, "--classes", g.classes, 1, 100000, "class folders");
   command
-      .add_option("--from", o.from, "re-encode the pictures (jpeg, png) below this folder instead")
+      .add_option("--from", o.from,
+                  "re-encode the pictures (jpeg, png, webp) below this folder instead")
       ->type_name("DIR");
   command.add_flag("--skip-bad", g.skip_bad, "leave out pictures of --from that cannot be decoded");
   command.add_flag(

@@ -56,6 +56,15 @@ TEST_F(From, takes_class_folders_in_name_order) {
   expect_verifies(from_options().data);
 }
 
+TEST_F(From, webp_is_read_as_run_reads_it) {
+  add_picture("n01/a.webp", 1, "webp", {33, 71});
+  add_picture("n01/b.jpg", 2, "webp");  // under a JPEG's name
+  generate(from_options());
+  EXPECT_THAT(paths_of(storage::open_dataset(from_options().data, "jpeg/32x24")),
+              ElementsAre("n01/000000.jpg 0", "n01/000001.jpg 0"));
+  expect_verifies(from_options().data);
+}
+
 TEST_F(From, pictures_without_a_folder_are_one_class) {
   add_picture("b.jpg", 1);
   add_picture("a.jpg", 2);
@@ -103,7 +112,7 @@ TEST_F(From, broken_pictures_are_all_named_before_anything_is_written) {
   const std::string error = error_of(from_options());
   EXPECT_THAT(error, HasSubstr("2 of 4 pictures cannot be decoded"));
   EXPECT_THAT(error, HasSubstr("n01/b.jpg: "));
-  EXPECT_THAT(error, HasSubstr("n01/c.png: neither a JPEG nor a PNG"));
+  EXPECT_THAT(error, HasSubstr("n01/c.png: no JPEG, PNG or WebP"));
   EXPECT_THAT(error, HasSubstr("--skip-bad"));
   EXPECT_FALSE(fs::exists(from_options().data));
 }
@@ -130,7 +139,7 @@ TEST_F(From, broken_pictures_are_left_out_where_that_is_asked_for) {
 TEST_F(From, what_is_no_picture_that_it_reads_is_counted_and_named) {
   add_picture("n01/a.jpg", 1);
   for (const char* name :
-       {"n01/b.gif", "n01/c.GIF", "n01/notes.txt", "n01/d.webp", "n01/e\x1b[2J.tif"})
+       {"n01/b.gif", "n01/c.GIF", "n01/notes.txt", "n01/d.heic", "n01/e\x1b[2J.tif"})
     write_text(pictures() / name, "x");
   fs::create_symlink("nowhere", pictures() / "n02");
   write_text(pictures() / "n01/.DS_Store", "x");
@@ -142,10 +151,10 @@ TEST_F(From, what_is_no_picture_that_it_reads_is_counted_and_named) {
   };
   generate(options);
   EXPECT_EQ(paths_of(storage::open_dataset(options.data, "jpeg/32x24")).size(), 1u);
-  const std::string read = "; gen reads *.jpg, *.jpeg, *.png";
+  const std::string read = "; gen reads *.jpg, *.jpeg, *.png, *.webp";
   EXPECT_THAT(left_out, ElementsAre(Pair("pictures/n01/._a.jpg: is hidden", 1),
                                     Pair("pictures/n01/b.gif: a *.gif (and 1 more)" + read, 2),
-                                    Pair("pictures/n01/d.webp: a *.webp" + read, 1),
+                                    Pair("pictures/n01/d.heic: a *.heic" + read, 1),
                                     Pair("pictures/n01/e?[2J.tif: a *.tif" + read, 1),
                                     Pair("pictures/n02: a link that leads nowhere", 1)));
 }
