@@ -19,8 +19,8 @@ struct RunProgress {
   std::size_t steps = 0;
   double imgs_per_s = 0;  // of all ranks, over the window so far (warm-up: over the last steps)
   double ceiling_imgs_per_s = 0;  // the ceiling's rate so far, in a run in pairs; 0: not yet known
-  double device_idle = 0;         // share of the time in which the device waited for a batch
-  double elapsed_s = 0;           // of the same steps
+  double device_idle = 0;  // share of the time in which rank 0's device waited; < 0: not told
+  double elapsed_s = 0;    // of the same steps
   bool settled = true;     // whether the device's first steps are over, see Accelerator::settled()
   double remaining_s = 0;  // estimate of the window's rest; < 0: unknown
   // Before the warm-up, of a cache: how many samples are in it, and how many there will be. 0: no

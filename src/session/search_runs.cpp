@@ -13,6 +13,7 @@ bool SearchRuns::measure(Session& session, SearchWindows& windows) const {
   if (first.empty()) return true;
   Watcher& watcher = session.watcher();
   std::string failed;
+  bool has_one_gpu = false;
   const auto finish = [&](const ledger::Record& record) {
     watcher.shows_nothing();
     const run::CellResult& result = record.result;
@@ -22,9 +23,17 @@ bool SearchRuns::measure(Session& session, SearchWindows& windows) const {
     watcher.logs(label() + ": " + (why_again.empty() ? add(record) : why_again));
   };
   const SweepHooks hooks{
-      .started = [&](const plan::PlannedRun&, std::size_t, std::size_t,
-                     std::optional<double>) { watcher.shows(label() + ": preparing"); },
-      .progress = [&](const run::RunProgress& p) { watcher.shows(label(), p); },
+      .started =
+          [&](const plan::PlannedRun& run, std::size_t, std::size_t, std::optional<double>) {
+            has_one_gpu = run.cell.is("gpus", "1");
+            watcher.shows(label() + ": preparing");
+          },
+      .progress =
+          [&](const run::RunProgress& p) {
+            run::RunProgress shown = p;
+            if (!has_one_gpu) shown.device_idle = -1;  // the first GPU's, which is not all of them
+            watcher.shows(label(), shown);
+          },
       .finished = [&](const ledger::Record& record,
                       const nlohmann::ordered_json&) { finish(record); },
       .more = next};

@@ -234,9 +234,10 @@ void CapacityAnswer::fed(double share) const {
   std::printf("AU of %.0f %% or more: %s", 100 * share, gpus_text(fed).c_str());
   if (fed.gpus > 0) {
     const bool is_cached = source() == kPageCache;
-    std::printf(", which %s %.1f MB/s, %s %s/s%s", is_cached ? "take" : "need",
-                1e-6 * rate * found_.bytes_per_sample, thousands(rate).c_str(),
-                read_things(searched_.settings), is_cached ? " from the page cache" : "");
+    std::printf(", which %s%s %.1f MB/s, %s %s/s%s", is_cached ? "take" : "need",
+                fed.gpus == 1 ? "s" : "", 1e-6 * rate * found_.bytes_per_sample,
+                thousands(rate).c_str(), read_things(searched_.settings),
+                is_cached ? " from the page cache" : "");
   }
   std::printf("\n");
 }

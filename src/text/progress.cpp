@@ -84,8 +84,10 @@ LiveNumbers describe(const run::RunProgress& p, std::optional<double> ceiling,
     const std::string share = format(" · %.0f %%", 100 * p.imgs_per_s / top);
     all += share + " of the ceiling", fewer += share, few += share;
   }
-  all += format(" · device waits %.0f %%", 100 * p.device_idle);
-  fewer += format(" · waits %.0f %%", 100 * p.device_idle);
+  if (p.device_idle >= 0) {
+    all += format(" · device waits %.0f %%", 100 * p.device_idle);
+    fewer += format(" · waits %.0f %%", 100 * p.device_idle);
+  }
   LiveNumbers forms = {all + left + sweep, fewer + left + sweep, few + left + sweep};
   if (!sweep.empty()) forms.insert(forms.end(), {few + sweep, rate + sweep, rate});
   return forms;

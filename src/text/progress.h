@@ -46,8 +46,9 @@ class ProgressLine {
 
 // "filling the cache · 1,204 of 8,192 samples · 15 %", then "the first step took 1.2 s", then
 // "warming up 1.2 s · 1,204 img/s · 43 % of the ceiling · device waits 57 % · 3 s left", then
-// shorter words for it. `sweep`: another time, " · sweep 3 min left", behind each of them; where
-// there is room for one time only, it is this one. The last one is the rate alone.
+// shorter words for it. Without the device's waits where they are not told. `sweep`: another time,
+// " · sweep 3 min left", behind each of them; where there is room for one time only, it is this
+// one. The last one is the rate alone.
 LiveNumbers describe(const run::RunProgress& progress, std::optional<double> ceiling,
                      const std::string& sweep = {});
 

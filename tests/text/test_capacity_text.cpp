@@ -218,6 +218,11 @@ TEST(CapacityText, CountsFilesOnlyWhereEachSampleIsOne) {
                 AllOf(HasSubstr(", 2,160 samples/s\n"), Not(HasSubstr("files/s"))));
 }
 
+TEST(CapacityText, OneGpuNeedsAndTwoNeed) {
+  EXPECT_THAT(answered_for({}), HasSubstr("1 GPU, which needs 0.0 MB/s, "));
+  EXPECT_THAT(answered_for({}, {.imgs_per_s = 4800}, {.fed = 2}), HasSubstr("which need 0.0 MB/s"));
+}
+
 TEST(CapacityText, WhatARateIsEnoughForWasNotTried) {
   EXPECT_THAT(answered_for({}),
               HasSubstr(", enough for 13 GPUs at 90 %: by the rate alone, not tried\n"));

@@ -35,6 +35,18 @@ TEST(Describe, AMeasurementShowsTheCeilingAndTheRest) {
             "measuring 3.0 s · 500 img/s · 50 % of the ceiling · device waits 0 % · 2 s left");
 }
 
+TEST(Describe, WaitsOfTheFirstOfSeveralDevicesAreLeftOut) {
+  const run::RunProgress p{.phase = run::Phase::measuring,
+                           .steps = 30,
+                           .imgs_per_s = 4801,
+                           .device_idle = -1,
+                           .elapsed_s = 3,
+                           .remaining_s = 2};
+  const auto forms = text::describe(p, std::nullopt);
+  EXPECT_EQ(forms.front(), "measuring 3.0 s · 4,801 img/s · 2 s left");
+  for (const std::string& form : forms) EXPECT_THAT(form, Not(HasSubstr("waits")));
+}
+
 TEST(Describe, ACacheIsFilledBeforeTheWarmUp) {
   EXPECT_EQ(text::describe({.cached = 1204, .to_cache = 8192}, 1000).front(),
             "filling the cache · 1,204 of 8,192 samples · 15 %");
