@@ -645,7 +645,7 @@ class BadInput(DiagnoseTest):
                 if new == "empty":
                     os.mkdir(folder)
                 self.refused(
-                    *("diagnose", "--dataset", self.data, "-o", folder, "--resume", "--quiet"),
+                    *("diagnose", "--dataset", self.data, "-o", folder, "--resume"),
                     names=[folder + ": holds no diagnosis", "give the folder of one"],
                 )
         self.assertEqual(os.listdir(self.path("empty")), [])

@@ -150,13 +150,14 @@ TEST(DiagnosisJson, SaysThatItWasInterrupted) {
 TEST(DiagnosisJson, ASuspectThatIsAlsoWhatIsLeftIsThereOnce) {
   MadeUpEvidence made_up;
   made_up.slopes({}).rate(LadderRung::none, 990);
+  const Json verdict = diagnosis_json_of(made_up)["verdict"];
   int devices = 0;
-  for (const Json& suspect : diagnosis_json_of(made_up)["verdict"]["suspects"]) {
+  for (const Json& suspect : verdict["suspects"]) {
     if (suspect["name"] != "compute" || suspect["resource"] != "device") continue;
     ++devices;
     EXPECT_GT(suspect["binds"], 0.5) << "the likelier of the two";
   }
-  EXPECT_EQ(devices, 1);
+  EXPECT_EQ(devices, 1) << verdict;
 }
 
 TEST(DiagnosisJson, ARungThatIsNoiseSaysSo) {
