@@ -644,10 +644,11 @@ class BadInput(DiagnoseTest):
                 folder = self.path(new)
                 if new == "empty":
                     os.mkdir(folder)
-                self.refused(
-                    *("diagnose", "--dataset", self.data, "-o", folder, "--resume"),
-                    names=[folder + ": holds no diagnosis", "give the folder of one"],
-                )
+                words = ["diagnose", "--dataset", self.data, "-o", folder, "--resume"]
+                answer = self.finish(self.start(*words))
+                self.assertEqual((answer.code, answer.out), (2, ""), answer)
+                line = answer.err.splitlines()[-1]  # what it has chosen stands before
+                self.assertIn(folder + ": holds no diagnosis that could go on; give the", line)
         self.assertEqual(os.listdir(self.path("empty")), [])
         self.assertFalse(os.path.exists(self.path("none")))
 
