@@ -24,6 +24,7 @@ bool names_cells(const session::ExperimentOptions& options);
 // only_stored_size().
 AxisDefaults own_folder_axes(const session::ExperimentOptions& options);
 // For --help: the usual `data` of commands that read a dataset.
+inline constexpr const char* kSyntheticUnlessOwn = "synthetic; of a folder of your own auto";
 inline constexpr const char* kJpegUnlessOwn = "jpeg; of a folder of your own auto";
 
 // The one size in which the dataset holds the kinds of data that the axes name; nothing where it

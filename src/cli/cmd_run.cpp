@@ -108,7 +108,8 @@ CommandEntry add_run(CLI::App& program) {
   const auto command = std::make_shared<RunCommand>();
   CLI::App* app =
       program.add_subcommand("run", "Measure one cell, live, in pairs with its synthetic ceiling");
-  add_experiment_options(*app, command->experiment, "Axes (one value each)");
+  add_experiment_options(*app, command->experiment, "Axes (one value each)",
+                         {{"data", kSyntheticUnlessOwn}});
   add_output_option(*app, command->experiment.output,
                     "also keep the records, in a new ledger in this folder");
   app->add_flag("--no-ceiling", command->no_ceiling, "do not measure the synthetic ceiling");

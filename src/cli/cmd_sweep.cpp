@@ -116,7 +116,8 @@ CommandEntry add_sweep(CLI::App& program) {
   CLI::App* app = program.add_subcommand(
       "sweep", "Measure a product of axes, each cell in pairs with its ceiling, into a ledger");
   add_experiment_options(*app, command->experiment,
-                         "Axes (several values, comma-separated, make a sweep)");
+                         "Axes (several values, comma-separated, make a sweep)",
+                         {{"data", kSyntheticUnlessOwn}});
   add_qualify_option(*app, command->experiment.run.qualify);
   add_output_option(*app, command->experiment.output, "folder of the ledger");
   add_repetitions(*app, command->repetitions,

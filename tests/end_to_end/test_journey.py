@@ -135,6 +135,11 @@ class Options(ProgramTest):
         for axis in axes:
             self.assertTrue(self.call("list", axis[2:]).out.startswith(axis))
 
+    def test_help_says_that_data_of_your_own_is_auto(self):
+        for command in ("run", "sweep"):
+            shown = " ".join(self.call(command, "--help").out.split())
+            self.assertIn("synthetic; of a folder of your own auto", shown)
+
     def test_help_and_version_are_answers(self):
         for words in (
             ["--help"],
