@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <string>
 #include <system_error>
+#include <vector>
 
+#include "base/closest.h"
 #include "base/file_remedy.h"
 #include "base/text.h"
 #include "data_gen/generate_pack.h"
@@ -71,9 +74,11 @@ void check_options(const GenerateOptions& options) {
   if (options.formats.empty()) throw UsageError("format", "none given", "e.g. jpeg,png,tensor");
   for (const std::string& name : options.formats) {
     if (name == "tensor" || codec::find_picture_format(name) != nullptr) continue;
-    throw UsageError(
-        "format " + name, "no such format",
-        "choose among tensor, " + listed(codec::picture_formats(), &codec::Format::name));
+    std::vector<std::string> known = {"tensor"};
+    for (const codec::Format& format : codec::picture_formats()) known.emplace_back(format.name);
+    const std::string meant = did_you_mean(name, known);
+    throw UsageError("format " + name, "no such format",
+                     meant.empty() ? "choose among " + listed(known) : meant);
   }
   for (const std::string& name : options.containers) {
     if (storage::find_container(name) != nullptr) continue;

@@ -29,6 +29,17 @@ static std::string what_an_option_meant(const CLI::App& command,
   return "";
 }
 
+// What the parser says, but extra words in the order in which they were typed.
+static std::string reason_of(const CLI::ParseError& error, const CLI::App* command) {
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr) return error.what();
+  const std::vector<std::string> extra =
+      command == nullptr ? std::vector<std::string>{} : command->remaining();
+  if (extra.size() < 2) return error.what();
+  std::string text = "The following arguments were not expected:";
+  for (const std::string& word : extra) text += " " + word;
+  return text;
+}
+
 // `feedrate help run` is `feedrate run --help`.
 static void put_help_last(std::vector<char*>& arguments) {
   static char kHelp[] = "--help";
@@ -85,7 +96,7 @@ int run_program(int argc, char** argv) {
     const std::string meant =
         known == commands.end() ? "" : what_an_option_meant(*known->app, arguments);
     throw UsageError(
-        "command line", error.what(),
+        "command line", reason_of(error, known == commands.end() ? nullptr : known->app),
         meant.empty() ? "see `feedrate --help`, or --help after the subcommand" : meant);
   }
   for (const CommandEntry& command : commands) {

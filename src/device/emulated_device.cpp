@@ -46,6 +46,9 @@ EmulatedDevice published(const PublishedRate& rate, const StepSpec& spec) {
 }
 
 EmulatedDevice of_given_rate(std::string_view argument) {
+  if (argument.empty())
+    throw UsageError("--device emulated", "does not say how fast the device is",
+                     "use emulated:IMGS_PER_S, or a GPU's published rate: emulated:a100");
   const auto number = number_from<double>(argument);
   if (!number || !(*number >= kLeastRate)) {
     throw UsageError("--device emulated:" + std::string(argument),

@@ -145,9 +145,11 @@ void refuse_name_of_gpu(const std::string& typed, const std::string& name) {
   const auto rates = device::published_rates();
   const bool has_rate = std::ranges::find(rates, name, &device::PublishedRate::name) != rates.end();
   if (!has_rate && name != "gpu") return;
-  throw UsageError("--device " + typed, "a GPU is not chosen by a name of its own",
-                   "use cuda, or emulated:" + (has_rate ? name : "a100") +
-                       ", which takes batches at a published rate");
+  throw UsageError(
+      "--device " + typed,
+      name == "gpu" ? "is called cuda here" : "a GPU is not chosen by a name of its own",
+      "use cuda, or emulated:" + (has_rate ? name : "a100") +
+          ", which takes batches at a published rate");
 }
 
 // One spelling of a name and of a rate, so that equal cells have equal ids: emulated:A100 is

@@ -167,7 +167,9 @@ class BadInput(ProgramTest):
             (("rnak",), "`feedrate --help` lists them"),  # a command that is not for typing
             (("run", "--worker", "2"), "did you mean --workers?"),
             (("run", "--imagesize=48"), "did you mean --image-size?"),
-            (("run", "--num-workers", "2"), "did you mean --workers?"),
+            (("run", "--num-workers", "2"), "expected: --num-workers 2; did you mean --workers?"),
+            (("run", "--device", "emulated"), "--device emulated: does not say how fast"),
+            (("gen", "d", "--format", "jpg"), "did you mean jpeg?"),
             (("sweep", "--num_workers=2"), "did you mean --workers?"),
             (("diagnose", "--batch", "8"), "did you mean --batch-size?"),
             (("sweep", *CELL, "--where", "num_workers=2"), "did you mean workers?"),
