@@ -96,6 +96,15 @@ def worst(cells, claim_of):
     return cell, claim, len(shown), [claim for claim, _ in known]
 
 
+def of_worst(cells, claim_of, says):
+    """What says(cell, claim) makes of the cell with the largest loss that is shown; else that none
+    is; "" where no claim is known."""
+    cell, claim, _, known = worst(cells, claim_of)
+    if cell:
+        return says(cell, claim)
+    return none(known) if known else ""
+
+
 def none(known, what="loss"):
     """Says that no loss is shown, and how large one could still be."""
     if not known:

@@ -34,11 +34,12 @@ def claim(plan, claims):
 
 
 def _loses(cells, claims):
-    cell, found, _, known = findings.worst([c for c in cells if _kept(c)], claims.loss)
-    if not cell:
-        return findings.none(known) if known else ""
+    return findings.of_worst([c for c in cells if _kept(c)], claims.loss, _takes)
+
+
+def _takes(cell, claim):
     median, p99 = _times(cell)
-    words = f"{panels.name(cell)} loses {spread(found.loss)}: its steps take {median} ms (p50)"
+    words = f"{panels.name(cell)} loses {spread(claim.loss)}: its steps take {median} ms (p50)"
     words += f" and {p99} ms (p99)"
     if cell.ceiling and _kept(cell.ceiling):
         words += f"; at the ceiling {' and '.join(_times(cell.ceiling))} ms"

@@ -36,9 +36,10 @@ def claim(plan, claims):
 
 
 def _largest(cells, claims):
-    cell, claim, _, known = findings.worst([c for c in cells if per_image(c)], claims.loss)
-    if not cell:
-        return findings.none(known) if known else ""
+    return findings.of_worst([c for c in cells if per_image(c)], claims.loss, _takes_most)
+
+
+def _takes_most(cell, claim):
     stage, share = largest_share(cell)
     return (
         f"{findings.name(cell)} loses {spread(claim.loss)}; {clean(stage, 20)} takes"
@@ -161,7 +162,7 @@ def _say(ax, row):
 
 
 def _end(row):
-    """Where its bar ends, or the mark, where that is further right."""
+    """The end of its bar or its mark, whichever lies further right."""
     return max(sum(wall for _, wall, _ in row.times), budget(row.cell) or 0.0, 1e-9)
 
 
