@@ -140,7 +140,7 @@ std::vector<FoundPicture> spread(std::vector<FoundPicture> all, std::int64_t cou
 // ImageNet has a PNG under a JPEG's name, so the first bytes decide, not the extension.
 std::string_view format_name_of(const std::vector<std::byte>& file, const std::string& path) {
   const std::string_view format = codec::sniff(file).format;
-  if (format == "jpeg" || format == "png" || format == "webp") return format;
+  if (reads_format(format)) return format;
   throw Error(path, "no JPEG, PNG or WebP", "remove or replace the file");
 }
 
@@ -283,6 +283,10 @@ class FolderSource : public PictureSource {
 };
 
 }  // namespace
+
+bool reads_format(std::string_view format) {
+  return format == "jpeg" || format == "png" || format == "webp";
+}
 
 std::unique_ptr<PictureSource> make_folder_source(const fs::path& folder, std::int64_t count,
                                                   const PictureCheck& check) {

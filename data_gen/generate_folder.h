@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "data_gen/generate.h"
 #include "data_gen/generate_source.h"
@@ -20,6 +21,9 @@ struct PictureCheck {
   std::function<bool()> stop;
   StorageNews news;
 };
+
+// Whether a folder's pictures of that format are read: jpeg, png, webp.
+bool reads_format(std::string_view format);
 
 // Every *.jpg, *.jpeg, *.png and *.webp below `folder` (storage::list_pictures()), sorted by path.
 // The class is the first folder on the way (ImageFolder), "class_000" for all where none lies in a

@@ -10,6 +10,7 @@
 #include "base/closest.h"
 #include "base/file_remedy.h"
 #include "base/text.h"
+#include "data_gen/generate_folder.h"
 #include "data_gen/generate_pack.h"
 #include "storage/image_folder.h"
 #include "storage/no_folder.h"
@@ -264,7 +265,7 @@ const codec::Format& format_of(std::string_view picture) {
   const std::string_view format = format_of(picture).name;
   std::string remedy = "choose another folder; or read it as it lies: feedrate run --dataset " +
                        shell_word(data) + " --data " + std::string(format) + " --image-size mixed";
-  if (format == "jpeg" || format == "png" || format == "webp")  // what --from takes
+  if (reads_format(format))
     remedy += "; or take them: feedrate gen OTHER --from " + shell_word(data);
   throw UsageError(data, "holds pictures of your own (" + printable(picture, 80) + ")", remedy);
 }
