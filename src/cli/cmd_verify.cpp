@@ -50,9 +50,8 @@ storage::DatasetVariant list_own_folder(const VerifyOptions& o, session::Supervi
   try {
     return storage::list_image_folder(o.data, endings, o.threads, listing, note,
                                       {.relist = kRelist});
-  } catch (const Error& error) {
+  } catch (const storage::OtherKinds& error) {
     // All formats are read here: there is no other --data.
-    if (!std::string_view(error.what()).ends_with("another --data")) throw;
     throw Error(o.data, error.reason(),
                 "give the folder of the pictures; of other formats, convert them to JPEG or PNG");
   }

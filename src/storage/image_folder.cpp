@@ -328,9 +328,11 @@ std::string ending_of(const std::string& path) {
   }
   constexpr std::size_t kMostEndings = 3;
   const std::string_view remedy = file_kind(most).remedy;
-  throw Error(
-      root, "holds no " + either_of(suffixes) + "; else it holds " + others.text(kMostEndings),
-      remedy.empty() || is_picture ? "give the folder of the pictures, or another --data" : remedy);
+  const std::string reason =
+      "holds no " + either_of(suffixes) + "; else it holds " + others.text(kMostEndings);
+  if (remedy.empty() || is_picture)
+    throw OtherKinds(root, reason, "give the folder of the pictures, or another --data");
+  throw Error(root, reason, remedy);
 }
 
 // What lies in a folder: files and steps are those of all walks, one after the other.

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/error.h"
 #include "storage/dataset.h"
 #include "storage/listing.h"
 
@@ -21,6 +22,12 @@ struct ListKeeping {
   std::filesystem::path proc = "/proc";  // tests give another folder
 };
 
+// A folder holds files, and none of the kinds asked for: another --data may read them.
+class OtherKinds : public Error {
+ public:
+  using Error::Error;
+};
+
 // A folder of pictures as torchvision's ImageFolder reads it: each folder below `folder` is a
 // class, in name order; a class's pictures lie in it at any depth. Those whose names end in one of
 // `suffixes` (".jpg", whatever the case) are its samples. Where no class folder holds any, the
@@ -31,8 +38,8 @@ struct ListKeeping {
 // list it, and only once: what was found is kept in the user's cache folder (kept_listing.h), and a
 // folder is listed again when its state is another: see ListKeeping. `note` is
 // told how long a list of many files took, and of when it is. Names may hold any bytes. Errors:
-// feedrate::Error naming the folder or file (no pictures, not readable, a link that leads nowhere
-// or to where it came from, a pipe of a picture's name) and the remedy.
+// feedrate::Error naming the folder or file (OtherKinds, no pictures, not readable, a link that
+// leads nowhere or to where it came from, a pipe of a picture's name) and the remedy.
 DatasetVariant list_image_folder(const std::filesystem::path& folder,
                                  std::span<const std::string_view> suffixes, int threads,
                                  const ListProgress& progress = {}, const ListNote& note = {},
