@@ -360,8 +360,8 @@ def pixels(size):
 
 
 def mean_pixels(cell):
-    """The same of a cell: where each of its pictures has a size of its own, by their mean pixels,
-    which follow from those that were cut out of them."""
+    """As pixels(), for a cell. Where each picture has its own size, the mean of their pixels stands
+    for it; it follows from the pixels that were cut out of them."""
     share = CUT_OUT.get(cell.axes.get("augment"))
     if cell.image_size != MIXED or not share:
         return pixels(cell.image_size)
