@@ -13,7 +13,9 @@ if __name__ == "__main__":
 
     name = {"compare": "compare", "check": "validate"}.get("".join(sys.argv[1:2]), "report")
     interrupts.install("feedrate " + name)
-    from report import check, cli, compare
+    from report import cli
+    from report.check import check
+    from report.compare import compare
 
     commands = {"report": cli.main, "compare": compare.main, "check": check.main}
     command = commands.get("".join(sys.argv[1:2]))

@@ -9,27 +9,15 @@ import pathlib
 import sys
 import webbrowser
 
-from . import (
-    answer,
-    axes,
-    claims,
-    derived,
-    diagnosis_file,
-    drawing,
-    figures,
-    ledger,
-    made,
-    memory_limit,
-    output,
-    paper,
-    plan,
-    talk,
-    terminal,
-    trace,
-    trace_report,
-)
-from . import settings as grouping
-from .heading import heading
+from . import made, output, talk
+from .answer import answer, index, terminal
+from .claims import claims, diagnosis_file, memory_limit
+from .figures import drawing, figures, trace_report
+from .figures.context import Context, name_of
+from .ledger import axes, ledger, plan, trace
+from .ledger import settings as grouping
+from .ledger.heading import heading
+from .paper import derived, paper
 from .text import clean
 
 
@@ -126,7 +114,7 @@ def make_again(path, records, planned, before, folder):
     beside the ledger may have been changed."""
     options = argparse.Namespace(**before["options"])
     told = before["ledger_name"], before["feedrate_version"]
-    context = derived.Context(*told, planned, options, records=len(records))
+    context = Context(*told, planned, options, records=len(records))
     context.say, context.figures = lambda words: None, tuple(before["figures"])
     found = _grouped(records, context, path, context.say)
     make(found, records, path, context, folder)
@@ -136,9 +124,9 @@ def context_of(path, records, otherwise="", note=lambda text: None):
     """What footers and the index say of the ledger: where it lies, which feedrate wrote it, and
     what was planned."""
     versions = ", ".join(sorted({v for v in map(ledger.version, records) if v})) or otherwise
-    name, planned = derived.name_of(path), plan.read(path, note)
+    name, planned = name_of(path), plan.read(path, note)
     count = len(records)
-    return derived.Context(name, clean(versions, 60), planned, records=count, say=_say)
+    return Context(name, clean(versions, 60), planned, records=count, say=_say)
 
 
 def default_folder(path):
@@ -171,7 +159,7 @@ def _figures(found, context, folder):
 
 def _slides(found, context, folder):
     try:
-        from . import slides
+        from .deck import slides
     except ImportError as error:
         so = "slides.pptx is not written"
         context.say(str(talk.lacking("slides", error, "python-pptx", so, "give --no-slides")))
@@ -183,7 +171,7 @@ def _slides(found, context, folder):
 def _html(records, path, found, context, folder):
     page = os.path.join(folder, "index.html")
     try:
-        from . import html_page
+        from .page import html_page
 
         text = html_page.build(found, records, context, path)
     except ImportError as error:
@@ -217,7 +205,7 @@ def _index(found, context, folder):
         "paper": options.paper and not options.no_figures,
     }
     leads_to = [key for key, is_there in there.items() if is_there]
-    lines = [output.figure_line(drawn) for drawn in context.drawn]
-    text = output.index(found, heading, lines, leads_to, context)
+    lines = [index.figure_line(drawn) for drawn in context.drawn]
+    text = index.text(found, heading, lines, leads_to, context)
     output.write(os.path.join(folder, "index.md"), text)
     return ["index.md"]

@@ -11,7 +11,10 @@ import os
 import platform
 import re
 
-from . import diagnosis_file, figures, output, plan
+from . import output
+from .claims import diagnosis_file
+from .figures import figures
+from .ledger import plan
 
 NAME, SCHEMA = "files.json", "feedrate.report/1"
 LIBRARIES = ("matplotlib", "numpy", "pillow", "fonttools", "python-pptx", "lxml", "jinja2")

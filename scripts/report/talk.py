@@ -7,7 +7,7 @@ import argparse
 import os
 import sys
 
-from .ledger import ReportError, TypedError
+from .errors import ReportError, TypedError
 from .text import clean
 
 

@@ -7,7 +7,10 @@ import random
 import re
 import shutil
 
-from report import answer, choice, derived, ledger, settings
+from report.answer import answer
+from report.claims import choice
+from report.figures.context import Context
+from report.ledger import ledger, settings
 
 from . import simulated
 
@@ -53,7 +56,7 @@ def made(case, number):
 
 def answers(records):
     """What a report of these records opens with."""
-    found = answer.of(settings.group(records), derived.Context("", ""))
+    found = answer.of(settings.group(records), Context("", ""))
     choice.choose.cache_clear()  # or the cells of all ledgers stay
     return found
 

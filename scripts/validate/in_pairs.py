@@ -13,7 +13,7 @@ import threading
 import time
 from dataclasses import dataclass, field
 
-from report import statistics
+from report.ledger import statistics
 
 from .conditions import NotAllowed, group, neighbour
 

@@ -12,7 +12,7 @@ SLOWER, FASTER = "slower", "faster"
 def _verdicts(folder, *more):
     """{verdict: how often} over the pairs below a folder, each 0000/a and 0000/b with one cell."""
     # scripts/report; a process for each of thousands would take most of the time
-    from report import compare
+    from report.compare import compare
 
     counts = {}
     for pair in sorted(os.listdir(folder)):

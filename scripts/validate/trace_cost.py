@@ -10,7 +10,7 @@ import os
 import random
 import subprocess
 
-from report import statistics
+from report.ledger import statistics
 
 MOST = 0.02  # of the rate
 SIZE = ["--image-size", "64x64", "--input-size", "64"]

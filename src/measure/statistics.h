@@ -68,7 +68,7 @@ std::optional<Interval> block_interval(std::span<const double> step_seconds, dou
 double t_half_width(std::span<const double> values);
 
 // A mean over repetitions, and its 95 % interval: a t-interval, from kLeastRepetitions on. One
-// value at least. The report has the same definitions (scripts/report/statistics.py).
+// value at least. The report has the same definitions (scripts/report/ledger/statistics.py).
 struct Estimate {
   double mean = 0;
   std::optional<Interval> ci95;

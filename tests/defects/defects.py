@@ -298,7 +298,7 @@ DEFECTS = [
     # A report of many settings claims losses that are chance.
     Defect(
         name="claims-without-holm",
-        file="scripts/report/claims.py",
+        file="scripts/report/claims/claims.py",
         old="adjusted = statistics.holm([s.p_low for s in family])",
         new="adjusted = [s.p_low for s in family]",
         tests=r"^report\.claims$",
@@ -307,7 +307,7 @@ DEFECTS = [
     # What a whole repetition was slower by is no longer in both numbers of a share.
     Defect(
         name="shares-of-the-mean-ceiling",
-        file="scripts/report/settings.py",
+        file="scripts/report/ledger/settings.py",
         old="    return [(rate, its[n]) for n, rate in mine.items() if n in its]\n",
         new=(
             "    mean = sum(its.values()) / len(its) if its else 0\n"

@@ -2,11 +2,15 @@
 
 import ledgers  # noqa: F401 (it puts scripts/ on the path)
 import matplotlib
-from report import claims, derived, figures, findings, settings, style
+from report.claims import claims
+from report.figures import figures, findings
+from report.figures.context import Context
+from report.ledger import settings
+from report.look import style
 
 
 def context_of(found, medium="SHEET"):
-    context = derived.Context("run/ledger", "0.1.0", medium=getattr(style, medium))
+    context = Context("run/ledger", "0.1.0", medium=getattr(style, medium))
     context.claims = claims.of(found)
     return context
 

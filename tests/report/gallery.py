@@ -9,7 +9,10 @@ import diagnoses
 import drawn
 import sound
 from ledgers import axes, gpu, read_more, record
-from report import compare, diagnosis_file, figures, settings, trace, verdicts
+from report.claims import diagnosis_file
+from report.compare import compare, verdicts
+from report.figures import figures
+from report.ledger import settings, trace
 from test_latency import sweep as with_steps
 from test_marks import SERIOUS
 from test_trace_figures import Made, text_of
@@ -98,7 +101,7 @@ def _page(module, plan, grouped, medium):
 
 
 def _compared(folder):
-    from report import comparison
+    from report.compare import comparison
 
     rates = {"ceiling": [1000.0] * 4, "png": [500.0, 502.0, 498.0, 501.0]}
     rates |= {"jpeg": [400.0, 401.0, 399.0, 402.0], "bmp": [600.0, 640.0, 560.0, 610.0]}
@@ -118,7 +121,7 @@ def _compared(folder):
 
 
 def _traced(folder):
-    from report import batch_life, timeline
+    from report.figures import batch_life, timeline
 
     path = os.path.join(folder, "trace.json")
     with open(path, "w", encoding="utf-8") as file:

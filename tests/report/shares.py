@@ -1,7 +1,7 @@
 """Ledgers in which each cell has a known share of its ceiling, for the tests beside this file."""
 
 from ledgers import axes, read_more, record
-from report import ledger, settings
+from report.ledger import ledger, settings
 
 
 def of_shares(shares, gpus=1):

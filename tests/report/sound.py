@@ -7,7 +7,7 @@ import datetime
 import os
 
 import ledgers
-from report import intervals, pairs
+from report.ledger import intervals, pairs
 
 STEPS = 40
 LIMITS = {

@@ -10,18 +10,11 @@ import unittest
 import diagnoses
 import ledgers
 from ledgers import axes, read_more, record
-from report import (
-    answer,
-    claims,
-    derived,
-    diagnosis_file,
-    memory_limit,
-    output,
-    panels,
-    settings,
-    terminal,
-)
-from report.heading import EMULATION, heading
+from report.answer import answer, index, terminal
+from report.claims import claims, diagnosis_file, memory_limit, panels
+from report.figures.context import Context
+from report.ledger import settings
+from report.ledger.heading import EMULATION, heading
 from shares import LOSES, NOISE, NONE, of_shares
 from test_gpus_fed import from_memory, past_the_cache
 from test_utilisation import search
@@ -36,7 +29,7 @@ SERIOUS = {
 
 
 def answers(found):
-    return answer.of(found, derived.Context("x/ledger.jsonl", "0.1.0"))
+    return answer.of(found, Context("x/ledger.jsonl", "0.1.0"))
 
 
 def of_records(records):
@@ -517,13 +510,13 @@ class Media(unittest.TestCase):
 
     def test_index_and_terminal_open_and_end_with_it(self):
         found = of_shares({"jpeg": LOSES})
-        context = derived.Context("x/ledger.jsonl", "0.1.0")
+        context = Context("x/ledger.jsonl", "0.1.0")
         (one,) = answers(found)
-        index = output.index(found, heading, (), (), context).splitlines()
-        self.assertEqual(index[0], f"# {one.title}")
+        lines = index.text(found, heading, (), (), context).splitlines()
+        self.assertEqual(lines[0], f"# {one.title}")
         for words in (one.found, one.limit, one.cost, one.validity):
-            self.assertTrue(any(words in line for line in index[:12]), words)
-        self.assertIn(f"      {one.command}", index)
+            self.assertTrue(any(words in line for line in lines[:12]), words)
+        self.assertIn(f"      {one.command}", lines)
         last = terminal.answer([one]).splitlines()
         self.assertTrue(last[0].startswith(terminal.ANSWER))
         self.assertEqual(last[-1], f"    {one.command}")
@@ -565,8 +558,8 @@ class Media(unittest.TestCase):
         self.assertIn("and 2 more settings", words)
 
     def test_an_empty_report_has_no_answer(self):
-        context = derived.Context("x/ledger.jsonl", "0.1.0")
-        self.assertTrue(output.index([], heading, (), (), context).startswith("# Report\n"))
+        context = Context("x/ledger.jsonl", "0.1.0")
+        self.assertTrue(index.text([], heading, (), (), context).startswith("# Report\n"))
 
 
 if __name__ == "__main__":

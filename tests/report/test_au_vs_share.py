@@ -7,7 +7,8 @@ from test_figures import HAVE_MATPLOTLIB
 
 if HAVE_MATPLOTLIB:
     import drawn
-    from report import au_vs_share, figures, style
+    from report.figures import au_vs_share, figures
+    from report.look import style
 
     TITLE = figures.NAMED["au_vs_share"].title
 

@@ -7,10 +7,13 @@ import os
 import unittest
 
 import sound
-from report import axes, cli, heading, ledger, settings, style
+from report import cli
+from report.errors import ReportError
+from report.ledger import axes, heading, ledger, settings
+from report.look import style
 from test_check import RATES, Checked
 
-HERE = os.path.join(os.path.dirname(os.path.abspath(axes.__file__)), axes.NAME)
+HERE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(axes.__file__))), axes.NAME)
 
 
 def raw():
@@ -99,7 +102,7 @@ class Tables(Checked):
             changed(lambda t: t["flags"][0].update(threshold="much")),
             changed(lambda t: t.update(other_work=[7])),
         ):
-            with self.subTest(odd=str(odd)[:60]), self.assertRaises(ledger.ReportError) as caught:
+            with self.subTest(odd=str(odd)[:60]), self.assertRaises(ReportError) as caught:
                 axes.beside(ledger.find(self.folder(odd)))
             words = str(caught.exception)
             self.assertNotIn("\n", words)

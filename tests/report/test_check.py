@@ -13,7 +13,10 @@ import unittest
 
 import ledgers
 import sound
-from report import check, cli, figures, ledger, made, settings
+from report import cli, made
+from report.check import check
+from report.figures import figures
+from report.ledger import ledger, settings
 from test_figures import HAVE_MATPLOTLIB
 
 RATES = {

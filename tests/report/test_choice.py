@@ -5,7 +5,8 @@ import random
 import unittest
 
 from ledgers import axes, record
-from report import choice, panels, settings, statistics
+from report.claims import choice, panels
+from report.ledger import settings, statistics
 
 
 def sweep(rates, repetitions=6, noise=0.0, seed=1, ceiling=1000.0):

@@ -4,7 +4,9 @@ code."""
 import unittest
 
 from ledgers import axes, record
-from report import claims, figures, findings, settings
+from report.claims import claims
+from report.figures import figures, findings
+from report.ledger import settings
 from shares import LOSES, NOISE, NONE, of_shares
 from test_figures import HAVE_MATPLOTLIB
 

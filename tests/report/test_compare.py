@@ -12,7 +12,9 @@ import unittest
 
 import ledgers
 import sound
-from report import compare, matching, settings, statistics, tables, verdicts
+from report.claims import tables
+from report.compare import compare, matching, verdicts
+from report.ledger import settings, statistics
 
 LATER = "2026-12-01T08:00:00Z"
 FAILED = dict(status="failed", error="disk full", imgs_per_s=None, valid=False)

@@ -12,7 +12,8 @@ import unittest
 from unittest import mock
 
 import sound
-from report import compare, compare_page, html_template, verdicts
+from report.compare import compare, compare_page, verdicts
+from report.page import html_template
 from test_compare import LATER, Compared, steady
 from test_figures import HAVE_MATPLOTLIB
 
@@ -21,7 +22,8 @@ HAVE_ANSWER = importlib.util.find_spec("report.answer") is not None
 
 if HAVE_MATPLOTLIB:
     import drawn
-    from report import comparison, style
+    from report.compare import comparison
+    from report.look import style
 
 
 def many(**rates):

@@ -14,7 +14,11 @@ from dataclasses import replace
 
 import ledgers
 from ledgers import axes, read_more, record, repetitions
-from report import claims, derived, epoch, figures, settings, style
+from report.claims import claims, epoch
+from report.figures import figures
+from report.figures.context import Context
+from report.ledger import settings
+from report.look import style
 
 try:
     import matplotlib  # noqa: F401
@@ -258,7 +262,7 @@ class Media(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        from report import typeface
+        from report.look import typeface
 
         typeface.use(typeface.cut())
         records = [
@@ -269,7 +273,7 @@ class Media(unittest.TestCase):
             )
         ]
         found = settings.group(records)
-        context = derived.Context("x/ledger.jsonl", "0.1.0", claims=claims.of(found))
+        context = Context("x/ledger.jsonl", "0.1.0", claims=claims.of(found))
         cls.pages = {}
         for plan in figures.plan(found):
             for medium in (style.SHEET, style.COLUMN, style.WIDE):

@@ -6,14 +6,15 @@ import tempfile
 import unittest
 
 import ledgers
-from report import memory_limit, settings, utilisation
+from report.claims import memory_limit, utilisation
+from report.ledger import settings
 from test_figures import HAVE_MATPLOTLIB
 from test_marks import SERIOUS
 from test_utilisation import BATCH, FOUND, RATE, lines_of, run, search
 
 if HAVE_MATPLOTLIB:
     import drawn
-    from report import gpus_fed
+    from report.figures import gpus_fed
 
 WIDE = {4: (0.99, 0.98, 0.985), 5: (0.90, 0.95, 0.93), 6: (0.75, 0.75, 0.75)}
 

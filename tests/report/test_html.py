@@ -17,17 +17,11 @@ import unittest
 import ledgers
 import payloads
 from ledgers import axes, paired, record, repetitions, second
-from report import (
-    claims,
-    derived,
-    figures,
-    html_cells,
-    html_settings,
-    html_svg,
-    ledger,
-    settings,
-    tables,
-)
+from report.claims import claims, tables
+from report.figures import figures
+from report.figures.context import Context
+from report.ledger import ledger, settings
+from report.page import html_cells, html_settings, html_svg
 
 try:
     import jinja2  # noqa: F401
@@ -141,10 +135,10 @@ class Page(unittest.TestCase):
         return settings.group(read), read, path
 
     def text(self, records, tail="", draw=lambda plans: [], **options):
-        from report import html_page
+        from report.page import html_page
 
         found, read, path = self.read(records, tail)
-        context = derived.Context("x/ledger.jsonl", "0.1.0", claims=claims.of(found))
+        context = Context("x/ledger.jsonl", "0.1.0", claims=claims.of(found))
         context.options = types.SimpleNamespace(**{"no_figures": False, **options})
         context.drawn = draw(figures.plan(found))
         return html_page.build(found, read, context, path)

@@ -3,12 +3,14 @@
 import unittest
 
 from ledgers import axes, record
-from report import knee, settings
+from report.claims import knee
+from report.ledger import settings
 from test_figures import HAVE_MATPLOTLIB
 
 if HAVE_MATPLOTLIB:
     import drawn
-    from report import style, throughput_vs_workers
+    from report.figures import throughput_vs_workers
+    from report.look import style
 
 SERIOUS = {"name": "throttled", "severity": "serious", "reason": "hot", "remedy": "cool it"}
 NOISE = (0.0, 0.02, -0.02, 0.01)

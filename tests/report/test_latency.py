@@ -7,7 +7,9 @@ from test_figures import HAVE_MATPLOTLIB
 
 if HAVE_MATPLOTLIB:
     import drawn
-    from report import figures, intervals, latency, style
+    from report.figures import figures, latency
+    from report.ledger import intervals
+    from report.look import style
 
 SERIOUS = {"name": "throttled", "severity": "serious", "reason": "hot", "remedy": "cool it"}
 STEPS = 200

@@ -8,7 +8,9 @@ from test_figures import HAVE_MATPLOTLIB
 
 if HAVE_MATPLOTLIB:
     import gallery
-    from report import lines, page, style
+    from report import lines
+    from report.figures import page
+    from report.look import style
 
 TITLES_OF_TRACES = ("batch_life", "timeline")
 TOUCH = 0.6  # points by which two words may overlap: the boxes have some air
@@ -55,7 +57,7 @@ class Layout(unittest.TestCase):
                 yield key, made
 
     def test_every_figure_is_there(self):
-        from report import figures
+        from report.figures import figures
 
         names = {key[0] for key, _ in self.pages}
         self.assertEqual(names, {*figures.NAMED, "comparison", *TITLES_OF_TRACES})

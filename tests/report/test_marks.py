@@ -7,8 +7,10 @@ import re
 import unittest
 
 from ledgers import axes, read_more, record
-from report import readings, settings, storage, tables, terminal
-from report.heading import heading
+from report.answer import terminal
+from report.claims import tables
+from report.ledger import readings, settings, storage
+from report.ledger.heading import heading
 from test_figures import HAVE_MATPLOTLIB, Program
 
 SERIOUS = {"name": "throttled", "severity": "serious", "reason": "hot", "remedy": "cool it"}

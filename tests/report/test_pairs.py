@@ -11,9 +11,12 @@ import unittest
 import ledgers
 import sound
 from ledgers import axes
-from report import derived as derived_files
-from report import intervals, ledger, methods, settings, statistics, tables, text
-from report import pairs as pair_blocks
+from report import text
+from report.answer import methods
+from report.claims import tables
+from report.figures.context import Context
+from report.ledger import intervals, ledger, settings, statistics
+from report.ledger import pairs as pair_blocks
 from test_check import Checked
 from test_compare import LATER, Compared, around
 from test_figures import HAVE_MATPLOTLIB
@@ -293,7 +296,7 @@ class Reading(Checked):
 class Words(unittest.TestCase):
     def methods(self, records):
         (setting,) = settings.group(records)
-        context = derived_files.Context("ledger.jsonl", "0.1.0")
+        context = Context("ledger.jsonl", "0.1.0")
         return " ".join(" ".join(words) for words in methods.paragraphs([setting], context))
 
     def test_the_methods_say_how_shares_were_formed(self):

@@ -9,8 +9,11 @@ import unittest
 from types import SimpleNamespace
 
 from ledgers import axes, read_more, record, repetitions
-from report import latex_table, methods, settings, text
-from report.heading import heading
+from report import text
+from report.answer import methods
+from report.ledger import settings
+from report.ledger.heading import heading
+from report.paper import latex_table
 from test_figures import HAVE_MATPLOTLIB, Program
 from test_marks import sweep
 

@@ -5,7 +5,11 @@ import os
 import unittest
 
 import sound
-from report import cli, derived, figures, ledger, methods, plan, settings
+from report import cli
+from report.answer import methods
+from report.figures import figures
+from report.figures.context import Context
+from report.ledger import ledger, plan, settings
 from test_check import RATES, Checked
 
 
@@ -86,7 +90,7 @@ class Plan(Checked):
         self.assertEqual(names[2], "stages", "the first that was come to has the plain name")
         self.assertNotIn(
             "1 and 2 GPUs",
-            " ".join(s for p in methods.paragraphs([setting], derived.Context("x", "")) for s in p),
+            " ".join(s for p in methods.paragraphs([setting], Context("x", "")) for s in p),
         )
 
     def test_the_report_says_so_everywhere(self):

@@ -9,7 +9,11 @@ import unittest
 
 import ledgers
 from ledgers import axes, record, repetitions
-from report import choice, epoch, heading, ledger, settings, statistics, tables, terminal, text
+from report import text
+from report.answer import terminal
+from report.claims import choice, epoch, tables
+from report.errors import ReportError
+from report.ledger import heading, ledger, settings, statistics
 
 
 def one(records, note=lambda text: None):
@@ -57,7 +61,7 @@ class Reading(unittest.TestCase):
         return ledger.read(path, self.notes.append)
 
     def refuses(self, records, words, tail=""):
-        with self.assertRaises(ledger.ReportError) as caught:
+        with self.assertRaises(ReportError) as caught:
             self.read(records, tail)
         self.assertIn(words, str(caught.exception))
         self.assertIn("; ", str(caught.exception), "no remedy")
@@ -103,7 +107,7 @@ class Reading(unittest.TestCase):
             lines = file.readlines()
         with open(path, "w") as file:
             file.writelines([lines[0][:40] + "\n"] + lines[1:])
-        with self.assertRaisesRegex(ledger.ReportError, "line 1"):
+        with self.assertRaisesRegex(ReportError, "line 1"):
             ledger.read(path, self.notes.append)
 
     def test_refuses_what_it_cannot_understand(self):
@@ -123,7 +127,7 @@ class Reading(unittest.TestCase):
         self.refuses([bad, bad], "not a JSON object")
 
     def test_names_the_remedy_where_there_is_no_ledger(self):
-        with self.assertRaisesRegex(ledger.ReportError, "feedrate sweep"):
+        with self.assertRaisesRegex(ReportError, "feedrate sweep"):
             ledger.find(os.path.join(self.folder, "nothing"))
 
 

@@ -7,7 +7,9 @@ from test_figures import HAVE_MATPLOTLIB
 
 if HAVE_MATPLOTLIB:
     import drawn
-    from report import claims, forest, share, style
+    from report.claims import claims
+    from report.figures import forest, share
+    from report.look import style
 
 SERIOUS = {"name": "throttled", "severity": "serious", "reason": "hot", "remedy": "cool it"}
 RATES = {"png": 525.0, "jpeg": 800.0, "bmp": 999.0}

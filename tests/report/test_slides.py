@@ -6,7 +6,7 @@ import textwrap
 import unittest
 
 from ledgers import axes, read_more, record
-from report.heading import EMULATION
+from report.ledger.heading import EMULATION
 from test_figures import HAVE_MATPLOTLIB, TABLES, Program
 from test_marks import sweep
 

@@ -5,7 +5,7 @@ import random
 import unittest
 
 import ledgers  # noqa: F401  (puts scripts/ on the path)
-from report import statistics as st
+from report.ledger import statistics as st
 
 
 class TQuantile(unittest.TestCase):

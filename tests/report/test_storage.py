@@ -3,7 +3,7 @@
 import unittest
 
 from ledgers import repetitions, second
-from report import settings, storage
+from report.ledger import settings, storage
 
 
 class Bandwidth(unittest.TestCase):

@@ -5,8 +5,11 @@ import io
 import unittest
 
 from ledgers import axes, record, repetitions
-from report import settings, statistics, tables, terminal, text
-from report.heading import heading
+from report import text
+from report.answer import terminal
+from report.claims import tables
+from report.ledger import settings, statistics
+from report.ledger.heading import heading
 
 NASTY = [
     "$x_{1}$",

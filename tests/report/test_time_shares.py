@@ -5,14 +5,9 @@ import io
 import unittest
 
 from ledgers import axes, read_more, record
-from report import (
-    settings,
-    stage_times,
-    style,
-    tables,
-    time_shares,
-    varied,
-)
+from report.claims import stage_times, tables, time_shares
+from report.ledger import settings, varied
+from report.look import style
 
 CEILING = 2470.0
 CPU_MS = 0.8  # of an image: decoding and augmenting

@@ -8,7 +8,9 @@ import tempfile
 import unittest
 
 import ledgers  # noqa: F401  puts the report on the path
-from report import cli, timeline, trace, trace_lives
+from report import cli
+from report.figures import timeline
+from report.ledger import trace, trace_lives
 
 TRAINING, STEPS, COPIES, WORKER = 0, 1, 2, 10
 

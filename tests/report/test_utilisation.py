@@ -6,7 +6,8 @@ import unittest
 
 import ledgers
 import sound
-from report import settings, utilisation
+from report.claims import utilisation
+from report.ledger import settings
 
 BATCH, RATE, FILE = 16, 100.0, 114_650  # images, images/s of a GPU, bytes
 ALL_REDUCE_MS = 0.5

@@ -14,18 +14,12 @@ import diagnoses
 import ledgers
 import payloads
 import test_html
-from report import (
-    claims,
-    derived,
-    diagnosis,
-    diagnosis_file,
-    figures,
-    findings,
-    html_cells,
-    html_settings,
-    ledger,
-    settings,
-)
+from report.claims import claims, diagnosis, diagnosis_file
+from report.errors import ReportError
+from report.figures import figures, findings
+from report.figures.context import Context
+from report.ledger import ledger, settings
+from report.page import html_cells, html_settings
 from test_figures import HAVE_MATPLOTLIB, Program
 
 try:
@@ -128,7 +122,7 @@ class Reader(Folder):
             (changed("slopes", value={}), "`slopes` is no list"),
         ]
         for found, words in cases:
-            with self.assertRaises(ledger.ReportError, msg=words) as caught:
+            with self.assertRaises(ReportError, msg=words) as caught:
                 self.read(found)
             line = str(caught.exception)
             self.assertIn(words, line)
@@ -269,7 +263,8 @@ class Figure(Program):
         self.assertEqual(first, self.content("waterfall.pdf"))
 
     def test_looks(self):
-        from report import style, waterfall
+        from report.figures import waterfall
+        from report.look import style
 
         diagnoses.write(self.folder, diagnoses.diagnosis())
         bars = diagnosis_file.read(os.path.join(self.folder, "ledger.jsonl")).bars()
@@ -491,10 +486,10 @@ class Told(Folder):
             self.assertEqual([n for n, _ in found.attributes if n.startswith("on")], [])
 
     def page(self, found):
-        from report import html_page
+        from report.page import html_page
 
         grouped = self.settings(found)
-        context = derived.Context("x/ledger.jsonl", "0.1.0", claims=claims.of(grouped))
+        context = Context("x/ledger.jsonl", "0.1.0", claims=claims.of(grouped))
         return html_page.build(grouped, self.records, context, self.ledger)
 
 

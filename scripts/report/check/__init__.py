@@ -1,0 +1,1 @@
+"""`feedrate validate`: the report and its ledger derived again."""

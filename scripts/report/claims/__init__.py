@@ -1,0 +1,1 @@
+"""What the numbers say, and what they do not."""

@@ -1,0 +1,1 @@
+"""Two ledgers beside each other."""

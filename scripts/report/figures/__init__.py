@@ -1,0 +1,1 @@
+"""The figures: one module and one row of the registry each."""

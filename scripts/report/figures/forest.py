@@ -1,0 +1,146 @@
+"""A forest: a row an estimate, its name at the left, mean and interval in the middle, the numbers
+at the right. The frame of share and comparison."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass
+
+from .. import lines
+from ..look import style
+from ..text import plain
+from . import marks
+
+ON_A_SHEET = 17  # rows; more make it larger
+FIRST_LINE = 0.85  # of a row: free above the first and below the last
+
+
+@dataclass(frozen=True)
+class Row:
+    """`found` holds mean, low, high and points (low and high None: no interval); None: there is no
+    number, and `words` say why, in its place."""
+
+    cell: object
+    name: str
+    found: object
+    words: str  # the numbers
+    is_told: bool = False  # a difference is shown: in the colour of its kind, else grey
+    is_invalid: bool = False
+
+
+def scale_for(rows):
+    """How much larger the sheet must be for its rows; names of two lines take more of it."""
+    return max(1.0, (sum(1.0 + 0.6 * (len(row.name) > 46) for row in rows) + 1) / ON_A_SHEET)
+
+
+def draw(page, rows):
+    """The axes with all rows, the first at the top; its horizontal limits are left to the
+    caller."""
+    ax = _lay_out(page, rows)
+    for y, row in zip(_places(rows), rows):
+        if row.found is None:  # why there is none: never a point at zero
+            how = dict(color=style.VERMILLION, weight="bold")
+            room = page.width * (1 - ax.get_position().x0) - 0.2
+            words = broken(page, "× " + row.words, style.pt(style.SMALL), room / 1.15)  # bold
+            _say(ax, words, 0, y, (5, 0), **how)
+        else:
+            _estimate(ax, y, row)
+            colour = style.EDGE if row.is_told else style.GREY
+            _say(ax, _words(page, row), 1, y, (8, 0), color=colour)
+    return ax
+
+
+def ends(rows):
+    """(least, largest) of all that the rows draw."""
+    found = [row.found for row in rows if row.found is not None]
+    values = [v for f in found for v in (f.mean, f.low, f.high, *f.points) if v is not None]
+    return min(values), max(values)
+
+
+def look_of(row):
+    """Its kind's marker always: the colour alone tells nobody who sees none. A ceiling's dash would
+    lie on its own interval."""
+    look = style.KINDS.get(row.cell.data, style.OTHER)
+    marker = "|" if look.marker == "_" else look.marker
+    return style.Look(look.colour if row.is_told else style.GREY, marker, look.line, look.hatch)
+
+
+def _places(rows):
+    return [-float(i) for i in range(len(rows))]
+
+
+def _lay_out(page, rows):
+    """With the room at the sides that the words need, but most of the page for the rows: longer
+    names stand on several lines."""
+    room = 0.4 * page.width
+    size = style.pt(10.5 if max(len(row.name) for row in rows) <= 36 else style.SMALL)
+    edge = 0.06 if page.bare else 0.05 * page.width
+    names = [broken(page, row.name, size, room) for row in rows]
+    left = widest(page, names, size) + 0.1
+    right = widest(page, [_words(page, row) for row in rows if row.found], size) + 0.1
+    least = (0.38 if page.narrow else 0.25) * page.width
+    if page.width - left - right - 2 * edge < least:
+        names = [broken(page, row.name, size, 0.6 * room) for row in rows]
+        left = widest(page, names, size) + 0.1
+    high = max(words.count("\n") + 1 for words in [*names, *(_words(page, r) for r in rows)])
+    (ax,) = page.panels(
+        1,
+        left=(edge + left) / page.width,
+        right=1 - (edge + right) / page.width,
+        over=0.12,
+        tall=(0.06 + 0.11 * high) * (len(rows) + FIRST_LINE),
+    )
+    ax.set_yticks(_places(rows), names, fontsize=size, linespacing=1.05)
+    ax.tick_params(axis="y", length=0)
+    ax.grid(False, axis="y")
+    ax.set_ylim(-(len(rows) - 1) - FIRST_LINE, FIRST_LINE)
+    return ax
+
+
+def broken(page, name, size, room):
+    """The name in as many lines as it takes to be at most `room` inches wide, as far as its words
+    allow."""
+    words = plain(name, 160)
+    letters = len(words)
+    while letters > 8 and (wide := widest(page, words.split("\n"), size)) > room:
+        letters = min(letters - 1, int(letters * room / wide))
+        wrapped = textwrap.wrap(lines.glued(plain(name, 160)), max(8, letters))
+        words = "\n".join(wrapped).replace(lines.GLUE, " ")
+    return words
+
+
+def _words(page, row):
+    """The numbers; in a column their interval, and what follows it, on lines of their own."""
+    words = plain(row.words, 80)
+    return words.replace(" (", "\n(", 1).replace(") ", ")\n", 1) if page.narrow else words
+
+
+def widest(page, words, size):
+    """Inches."""
+    renderer, widest = page.figure.canvas.get_renderer(), 0.0
+    for one in dict.fromkeys(words):
+        text = page.figure.text(0, 0, one, fontsize=size)
+        widest = max(widest, text.get_window_extent(renderer).width / page.figure.dpi)
+        text.remove()
+    return widest
+
+
+def _estimate(ax, y, row):
+    look, found = look_of(row), row.found
+    how = dict(color=style.marker(look)["color"], zorder=4)
+    if found.low is not None:
+        how |= dict(linewidth=style.scaled(1.6), solid_capstyle="butt")
+        ax.plot([found.low, found.high], [y, y], **how)
+    elif len(found.points) > 1:
+        how |= dict(linestyle="none", marker="|", markersize=style.scaled(7))
+        ax.plot(found.points, [y] * len(found.points), **how)
+    how = style.marker(look, row.is_invalid)
+    if look.marker == "|":
+        how.update(markeredgewidth=style.scaled(2.2), markersize=style.scaled(12))
+    marks.link(ax.plot([found.mean], [y], linestyle="none", clip_on=False, **how), row.cell)
+    if row.is_invalid:
+        marks.exclaim(ax, found.mean, y)
+
+
+def _say(ax, words, x, y, off, **how):
+    marks.say(ax, words, (x, y), off, xycoords=("axes fraction", "data"), va="center", **how)

@@ -1,0 +1,264 @@
+"""The page that every figure is drawn on: a 16:9 sheet with title, tag strip, legend, notes and
+footer, or a bare one of a paper or of the page, beside which a caption says what the sheet writes
+around its panels.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import textwrap
+
+from matplotlib import rcParams
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from matplotlib.transforms import ScaledTranslation
+
+from .. import lines
+from ..claims import footnotes
+from ..ledger.heading import heading
+from ..look import style
+from ..text import plain
+
+LEFT, RIGHT = 0.05, 0.965
+TAG = 2.05  # inches of its width, at the right edge
+TITLES = (15, 14, 13, 12, 11)  # points, of which the largest that does is taken
+ALONE = 13  # points, from which on a title stands on one line
+NOTES, LETTERS = 3, 156  # lines below the panels of a sheet, and letters in each
+ACROSS = 46  # letters of a legend's entry in a column
+WORDS = 32  # of a caption, without its marks; the claim, which it begins with, is whole in any case
+
+
+class Page:
+    """A figure in the making. The order is: legend(), foot(), panels(), sides(). `scale` enlarges
+    the sheet, so that more rows keep their type size relative to each other; a slide then shows
+    them smaller. A `bare` one gets its height from panels() instead. On a `narrow` one, a paper's
+    column, there is room for few words."""
+
+    def __init__(self, setting, title, context, gpus=None, scale=1.0, words=""):
+        """`words` stand below the title in place of the setting's."""
+        medium = context.medium
+        self.setting, self.context = setting, context
+        self.bare, self.narrow = medium.is_bare, medium.is_narrow
+        self.scale = 1.0 if self.bare else scale
+        self.factor = medium.text / style.SHEET.text
+        self.width = medium.width * self.scale
+        self.height = (medium.height or medium.width) * self.scale
+        words = words or heading(setting, gpus)
+        self.caption, self.notes = [title + "."], []  # a paper's words for it; all that is said
+        self._tell(words + ".")
+        self.figure = Figure(figsize=(self.width, self.height))
+        FigureCanvasAgg(self.figure)
+        # Inches right of and above the upper left corner, wherever panels() puts that.
+        self.from_top = self.figure.dpi_scale_trans + ScaledTranslation(
+            0, 1, self.figure.transFigure
+        )
+        if self.bare:
+            self.above, self.below = self._small_tag(setting.kind), 0.03
+            return
+        self.above, self.below = 0.83, 0.62  # inches that are taken
+        self._tag(setting.kind)
+        self._title(plain(title, 300), setting.kind)
+        at = 1 - self.inches(self.above - 0.23)
+        self._line(plain(words, 240), at, 11, color="#333333")  # all of a setting
+
+    def inches(self, value):
+        """Inches of height as a share of the page."""
+        return value / self.height
+
+    def _tell(self, words):
+        """In the caption as far as there is room, in the notes in any case."""
+        self.notes.append(words)
+        if sum(map(_count, [*self.caption, words])) <= WORDS:
+            self.caption.append(words)
+
+    def _title(self, words, kind):
+        """In at most two lines, the first beside the tag, a little smaller if need be; only what
+        does not fit so takes more."""
+        whole = RIGHT - LEFT
+        rooms = (1 - TAG / self.width - LEFT - 0.01, whole) if kind in style.TAGS else (whole,)
+        for size in TITLES:
+            found = lines.of_title(words, lambda part: self._width(part, size), rooms)
+            if len(found) == 1 and size >= ALONE:
+                break
+        else:
+            for size in TITLES[1:]:
+                found = lines.of_title(words, lambda part: self._width(part, size), rooms)
+                if len(found) < 3:
+                    break
+        top = 0.31 if len(found) == 1 else 0.28
+        for i, line in enumerate(found):
+            self._line(line, 1 - self.inches(top + 0.25 * i), size, weight="bold", room=whole)
+        self.above += 0.25 * (len(found) - 1)
+
+    def _width(self, words, size):
+        """Of a bold line, as a share of the page's."""
+        text = self.figure.text(0, 0, words, fontsize=size, weight="bold")
+        width = text.get_window_extent(self.figure.canvas.get_renderer()).width
+        text.remove()
+        return width / self.figure.bbox.width
+
+    def explain(self, words):
+        """Sentences below the heading; of a bare page, in the caption."""
+        self._tell(words)
+        if self.bare:
+            return
+        for line in textwrap.wrap(plain(words, 600), int(122 * self.scale)):
+            y = 1 - self.inches(self.above + 0.02)
+            self._line(line, y, 10, color="#222222")
+            self.above += 0.19
+        self.above += 0.05
+
+    def _line(self, words, y, size, room=RIGHT - LEFT, **more):
+        text = self.figure.text(LEFT, y, words, fontsize=size, va="center", **more)
+        renderer = self.figure.canvas.get_renderer()
+        width = text.get_window_extent(renderer).width / self.figure.bbox.width
+        if width > room:
+            text.set_fontsize(max(6.5, size * room / width))
+        return text
+
+    def _tag(self, kind):
+        if kind not in style.TAGS:
+            return
+        words, colour = style.TAGS[kind]
+        width, height = TAG / self.width, self.inches(0.40)
+        corner, where = (1 - width, 1 - height), dict(transform=self.figure.transFigure)
+        box = Rectangle(corner, width, height, color=colour, zorder=10, **where)
+        self.figure.add_artist(box)
+        look = dict(color="white", weight="bold", fontsize=12.5, ha="center", va="center")
+        self.figure.text(1 - width / 2, 1 - height / 2, words, zorder=11, **look)
+
+    def _small_tag(self, kind):
+        """The tag of a bare page, in its own line; returns the inches that it takes."""
+        if kind not in style.TAGS:
+            return 0.03
+        words, colour = style.TAGS[kind]
+        look = dict(color="white", weight="bold", fontsize=style.LEAST, ha="right", va="top")
+        box = dict(facecolor=colour, edgecolor="none", pad=1.5)
+        at = self.width - 0.05, -0.04
+        self.figure.text(*at, words, transform=self.from_top, bbox=box, **look)
+        return 0.19
+
+    def legend(self, handles, labels):
+        """Between the title and the panels, in as few rows as the page's width allows."""
+        if self.narrow:
+            labels = [textwrap.fill(words, ACROSS) for words in labels]
+        left = 0.04 if self.bare else LEFT * self.width
+        room = self.width - 0.08 if self.bare else (RIGHT - LEFT) * self.width
+        at = (left, (0.0 if self.bare else 0.09) - self.above)
+        place = dict(loc="upper left", bbox_to_anchor=at, bbox_transform=self.from_top)
+        look = dict(frameon=False, handlelength=2.6, handletextpad=0.6, borderaxespad=0)
+        look |= dict(borderpad=0, columnspacing=1.0 if self.bare else 1.5)
+        for rows in range(1, len(labels) + 1):
+            legend = self.figure.legend(
+                handles, labels, ncol=math.ceil(len(labels) / rows), **place, **look
+            )
+            box = legend.get_window_extent(self.figure.canvas.get_renderer())
+            if box.width <= room * self.figure.dpi or rows == len(labels):
+                self.above += box.height / self.figure.dpi + 0.09 * self.factor
+                return
+            legend.remove()
+
+    def foot(self, cells, notes=(), single_runs=False, source=""):
+        """What to know of the cells and then notes on this figure, in NOTES lines, and where its
+        numbers come from, first of all from `source`; call before panels()."""
+        notes = footnotes.warnings(cells, single_runs) + list(notes)
+        told = footnotes.provenance(cells, self.context, single_runs, self.setting.kind)
+        source = f"{source} · {told}" if source else told
+        marked = "; ".join(footnotes.marks(cells))
+        self.notes += [*notes, source + "."]
+        if marked:
+            self.caption.append(marked + ".")
+        width = int(LETTERS * self.scale)
+        said = lines.of_notes(plain(" ".join(notes), 4000), width, NOTES)
+        parts = [(line, "#222222") for line in said]
+        parts += [(line, style.GREY) for line in lines.of_notes(plain(source, 600), width, 1)]
+        if self.bare:
+            width = 56 if self.narrow else 120
+            parts = [(words, "#222222") for words in textwrap.wrap(marked, width)]
+        step, start = (0.115, 0.04) if self.bare else (0.148, 0.09)
+        left = 0.05 if self.bare else LEFT * self.width
+        for i, (line, colour) in enumerate(parts, 1):
+            look = dict(fontsize=style.pt(style.TINY), color=colour, va="bottom")
+            inches = self.figure.dpi_scale_trans
+            self.figure.text(left, start + (len(parts) - i) * step, line, transform=inches, **look)
+        self.below = start + 0.04 + len(parts) * step
+
+    def panels(
+        self,
+        count,
+        right_axis=False,
+        left=None,
+        right=None,
+        under=0.52,
+        over=0.30,
+        wide=0.45,
+        high=0.62,
+        tall=None,
+        columns=None,
+        heights=None,
+    ):
+        """`count` axes in as square a grid as 16:9 wants; `under`, `over`, `wide` and `high` are
+        the inches (of a sheet) that tick labels and titles need below, above and between them. In a
+        column a panel is `tall` inches and there are `columns` of them; on a wider bare page it is
+        higher, as its type is. With `heights`, of panels one above the other, their ratios are
+        these."""
+        if self.narrow:
+            columns = columns or min(count, 2)
+            left = 0.155 if left is None else left
+            right = (0.865 if right_axis else 0.955) if right is None else right
+        else:
+            columns = count if count <= 3 else math.ceil(math.sqrt(count))
+            columns = 1 if heights else columns
+            left = 0.103 if left is None else left
+            right = (0.925 if right_axis else 0.967) if right is None else right
+        rows = math.ceil(count / columns)
+        above, below = self.above + self.factor * over, self.below + self.factor * under
+        high, wide = self.factor * high, wide * (0.45 if self.narrow else self.factor)
+        width = ((right - left) * self.width - (columns - 1) * wide) / columns
+        if self.bare:
+            tall = self._tall(tall, width)
+            self.height = above + below + rows * tall + (rows - 1) * high
+            self.figure.set_size_inches(self.width, self.height)
+        height = (self.height - above - below - (rows - 1) * high) / rows
+        top, bottom = 1 - self.inches(above), self.inches(below)
+        space = dict(left=left, right=right, top=top, bottom=bottom)
+        space |= dict(wspace=wide / width, hspace=high / height)
+        grid = self.figure.add_gridspec(rows, columns, height_ratios=heights, **space)
+        self.middle = (top + bottom) / 2
+        axes = [self.figure.add_subplot(grid[i // columns, i % columns]) for i in range(count)]
+        for ax in axes:
+            self._fix_labels(ax)
+        return axes
+
+    def _tall(self, tall, width):
+        """The inches of a panel that is so wide and, in a column, so tall (None: as usual)."""
+        if tall is not None:
+            return tall * self.factor * style.SHEET.text / style.COLUMN.text
+        return 1.25 if self.narrow else min(max(0.62 * width, 1.5), 2.6)
+
+    def _fix_labels(self, ax):
+        """Sets where the axis label stands. Otherwise every draw would lay out all ticks once more
+        to find its place. Vertical axes have no label of their own, see sides()."""
+        points = self.factor * 11 + 1.16 * rcParams["xtick.labelsize"]
+        below = ax.transAxes + ScaledTranslation(0, -points / 72, self.figure.dpi_scale_trans)
+        ax.xaxis.set_label_coords(0.5, 0, transform=below)
+        ax.yaxis.set_label_coords(0, 0.5)
+
+    def sides(self, left, right=""):
+        """The words of the vertical axes, once for all panels."""
+        edge = 0.022 if self.narrow else 0.016
+        look = dict(rotation=90, ha="center", va="center", fontsize=style.pt(11))
+        for x, words in ((edge, left), (1 - edge, right)):
+            self.figure.text(x, self.middle, words, **look)
+
+
+def _count(words):
+    return len(re.findall(r"\w[\w.,/:]*", words))
+
+
+def at_bottom(axes, i):
+    """Whether panel i has no panel below it: where the words of the horizontal axis stand."""
+    spec = axes[i].get_subplotspec()
+    return i + spec.get_gridspec().ncols >= len(axes)

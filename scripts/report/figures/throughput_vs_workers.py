@@ -1,0 +1,200 @@
+"""Throughput against loader workers, or the axis that was varied instead: a panel per stored size,
+a line per kind of data, and the workers from which on more gain next to nothing."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, NullLocator
+
+from ..claims import knee, panels
+from ..claims.claims import MARGIN_WORDS
+from ..ledger.cells import DRIFTED
+from ..ledger.varied import WORKERS, Scale, over
+from ..look import style
+from ..text import plain, plus_minus, tick
+from . import figures, findings, marks
+from .page import Page, at_bottom
+
+
+def claim(plan, claims):
+    """What is lost, and from how many workers on more of them do not help the worst."""
+    return findings.of_places(plan, claims, lambda *given: _loses(plan, *given))
+
+
+def _loses(plan, cells, claims):
+    words, cell = findings.loses(cells, claims), findings.worst(cells, claims.loss)[0]
+    axis, line = over(panels.at_gpus(plan.setting, plan.gpus))
+    same = [c for c in line if cell and panels.series_key(c) == panels.series_key(cell)]
+    found = knee.of(same) if axis == WORKERS and plan.gpus else None
+    return f"{words}; {found.words}" if found else words
+
+
+def draw(setting, gpus, context):
+    axis, cells = over(panels.at_gpus(setting, gpus))
+    if not panels.any_valid(cells):
+        return None
+    scale, log = Scale(axis, cells), _wants_log(cells)
+    sizes, series = panels.image_sizes(cells), style.series_of(cells)
+    title = _title(axis, findings.title("throughput_vs_workers", setting, gpus, context.claims))
+    page = Page(setting, title, context, gpus, _size(len(sizes)))
+    lines = {
+        (size, s): panels.of_series(panels.in_panel(cells, size), s)
+        for size in sizes
+        for s in series
+    }
+    knees = {key: knee.of(line) for key, line in lines.items() if axis == WORKERS}
+    knees = {key: found for key, found in knees.items() if found}
+    ceiling = Line2D([], [], color="black", linestyle=style.KINDS["synthetic"].line)
+    more = [(ceiling, "ceiling (synthetic)")]
+    if any(found.is_reached for found in knees.values()):
+        more.append((Line2D([], [], linestyle="none", **_ring(style.GREY, size=10)), "knee"))
+    page.legend(*zip(*marks.samples(series), *more))
+    page.foot(cells, _knees(knees, lines) + panels.shares_the_cpu(cells))
+    shared = len({id(c.ceiling) for c in cells if c.ceiling}) <= 1
+    axes = page.panels(len(sizes), right_axis=True, wide=0.42 if shared else 1.15)
+    for ax, size in zip(axes, sizes):
+        _panel(ax, panels.in_panel(cells, size), scale, log)
+        for i, s in enumerate(series, 1):
+            _line(ax, sorted(lines[size, s], key=scale.place), s.look, scale, len(series) - i)
+        _rings(
+            ax, [(knees[size, s], lines[size, s], s) for s in series if (size, s) in knees], scale
+        )
+        ax.set_title(plain(panels.panel_title(size, setting)), loc="left")
+    if shared:
+        limits = [ax.get_ylim() for ax in axes]
+        for ax in axes:
+            ax.set_ylim(min(low for low, _ in limits), max(high for _, high in limits))
+    for i, (ax, size) in enumerate(zip(axes, sizes)):
+        spec = ax.get_subplotspec()
+        if shared and not spec.is_first_col():
+            ax.tick_params(labelleft=False)
+        if not shared or spec.is_last_col() or i == len(axes) - 1:
+            _share_axis(ax, panels.in_panel(cells, size), log)
+        if at_bottom(axes, i):
+            per_gpu = axis == WORKERS and setting.kind != "cpu"
+            ax.set_xlabel("workers per GPU" if per_gpu else plain(axis, 40))
+    page.sides(
+        "images per second" + (", log scale" if log else ""),
+        "% of ceiling" if any(c.ceiling for c in cells) else "",
+    )
+    return page
+
+
+def _title(axis, claimed):
+    usual = figures.NAMED["throughput_vs_workers"].title
+    return claimed if axis == WORKERS else claimed.replace(usual, f"Throughput against {axis}")
+
+
+def _size(count):
+    return 1.0 if count <= 3 else 1.2 if count == 4 else 1.5
+
+
+def _wants_log(cells):
+    """A linear axis from zero, unless the ceiling would press the data into the bottom."""
+    rates = [c.rate.mean for c in cells if c.rate]
+    top = max(rates + [c.ceiling.rate.mean for c in cells if c.ceiling])
+    return top > 12 * sorted(rates)[len(rates) // 2]
+
+
+def _panel(ax, cells, scale, log):
+    values = [c.rate.mean + c.rate.error_bar[1] for c in cells if c.rate]
+    ceiling = next((c.ceiling for c in cells if c.ceiling), None)
+    top = max(values + ([ceiling.rate.mean] if ceiling else []), default=1)
+    if log:
+        bottom = min((c.rate.mean - c.rate.error_bar[0] for c in cells if c.rate), default=1)
+        ax.set_yscale("log")
+        ax.set_ylim(bottom / 2, top * (top / bottom) ** 0.22)
+        marks.log_ticks(ax.yaxis, *ax.get_ylim())
+    else:
+        ax.set_ylim(0, top * 1.18)
+        ax.yaxis.set_major_formatter(FuncFormatter(tick))
+    if ceiling:
+        _ceiling(ax, ceiling)
+    taken = Counter()
+    for cell in (c for c in cells if not c.rate):
+        place = scale.place(cell)
+        look = style.KINDS.get(cell.data, style.OTHER)
+        marks.missing(ax, place, style.marker(look)["color"], taken[place])
+        taken[place] += 1
+    _ticks(ax, scale)
+
+
+def _line(ax, cells, look, scale, below):
+    done = [(scale.place(c), c) for c in cells]
+    for apart in (False, True):
+        part = [(x, c) for x, c in done if scale.stands_apart(c) == apart]
+        # A missing cell breaks the line instead of being bridged.
+        rates = [c.rate.mean if c.rate else math.nan for _, c in part]
+        how = dict(linestyle=look.line, color=style.marker(look)["color"], zorder=3)
+        ax.plot([x for x, _ in part], rates, **how)
+    marks.points(ax, [(x, c, c.rate, c.serious) for x, c in done if c.rate], look, below)
+
+
+def _rings(ax, found, scale):
+    """Around the point of each knee; of several at one place each ring a little larger. Nothing
+    where the rate may still rise."""
+    taken, near = [], 0.03 * ax.get_ylim()[1]
+    for one, line, series in found:
+        cell = next(c for c in line if c.workers == one.workers)
+        if one.is_reached and cell.rate:
+            x, y = scale.place(cell), cell.rate.mean
+            nth = sum(x == far and abs(y - high) < near for far, high in taken)
+            taken.append((x, y))
+            ax.plot([x], [y], **_ring(style.marker(series.look)["color"], nth))
+
+
+def _ring(colour, nth=0, size=14):
+    """Larger than the hollow marker of an invalid cell, and around a full one."""
+    edge = dict(markersize=style.scaled(size + 3 * nth), markeredgewidth=style.scaled(1.3))
+    return dict(marker="o", color=colour, markerfacecolor="none", zorder=3.2, clip_on=False, **edge)
+
+
+def _knees(knees, lines):
+    """A note: from how many workers on more of them gain nothing that matters."""
+    words = {f"{panels.kind(lines[key][0])}, {found.words}": None for key, found in knees.items()}
+    return (
+        [f"Knee: more workers gain less than {MARGIN_WORDS}. {'; '.join(words)}."] if words else []
+    )
+
+
+def _ceiling(ax, ceiling):
+    how = dict(linestyle=style.KINDS["synthetic"].line, linewidth=style.scaled(1.6), zorder=2)
+    marks.link([ax.axhline(ceiling.rate.mean, color="black", **how)], ceiling)
+    mark = " !" if ceiling.serious else f" ({DRIFTED})" if ceiling.drifted else ""
+    # In the strip that the limits leave free above every point and its error bar.
+    box = dict(facecolor="white", edgecolor="none", pad=1.0)
+    words = f"ceiling {plus_minus(ceiling.rate)}{mark}"
+    marks.say(ax, words, (0.012, 0.985), va="top", xycoords="axes fraction", bbox=box)
+
+
+def _ticks(ax, scale):
+    places = scale.places
+    span = max(places[-1] - places[0], 1)
+    labels, last = [], -math.inf
+    for place, words in zip(places, scale.words):
+        room = place - last >= span * 0.075
+        labels.append(plain(words, 20) if room else "")
+        last = place if room else last
+    ax.set_xticks(places, labels)
+    ax.xaxis.set_minor_locator(NullLocator())
+    pad = 0.08 * span if len(places) > 1 else 0.5
+    ax.set_xlim(places[0] - pad, places[-1] + pad)
+    if scale.has_none_apart:
+        middle = (places[0] + places[1]) / 2
+        ax.axvline(middle, color=style.LIGHT, linewidth=style.scaled(4), zorder=0)
+
+
+def _share_axis(ax, cells, log):
+    ceiling = next((c.ceiling for c in cells if c.ceiling), None)
+    if not ceiling:
+        return
+    whole = ceiling.rate.mean / 100
+    right = ax.secondary_yaxis("right", functions=(lambda y: y / whole, lambda p: p * whole))
+    right.spines["right"].set_visible(True)
+    right.yaxis.set_major_formatter(FuncFormatter(tick))
+    right.yaxis.set_minor_locator(NullLocator())
+    if not log:
+        right.set_yticks([0, 20, 40, 60, 80, 100])

@@ -1,0 +1,166 @@
+"""What workers, queue and device did over some steps, rank by rank."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+
+from ..errors import ReportError
+from ..ledger import trace_lives
+from ..ledger.trace import COPIES, STAGES, STEPS, TRAINING
+from ..look import style
+from ..text import percent
+from . import trace_drawing as drawing
+from .page import Page
+
+MOST_LABELS = 28  # of rows
+
+
+def draw(trace, ranks, options, context):
+    """The page, and the span that it shows."""
+    low, high, note = span(trace, ranks, options.at, options.steps)
+    kinds = _kinds(ranks, low, high)
+    names = list(dict.fromkeys(rank.device for rank in ranks if rank.device))
+    count = max(_steps_in(rank, low, high) for rank in ranks)
+    idle = [_idle_share(rank, low, high) for rank in ranks]
+    shares = list(dict.fromkeys(percent(share) for share in (min(idle), max(idle))))
+    of = "The device is" if len(ranks) == 1 else "The devices are"
+    steps = f"these {count} steps" if count != 1 else "this step"
+    title = f"{of} idle for {' to '.join(shares)} of {steps}"
+    words = ", ".join(names) or "a device without a name"
+    words += f" · {len(ranks)} ranks" if len(ranks) > 1 else ""
+    scale = max(1.0, _rows(ranks) / 60)
+    page = Page(drawing.setting_of(ranks[0]), title, context, scale=scale, words=words)
+    drawing.legend(page, kinds)
+    page.foot([], [f"An example, no measurement. {note}".strip()])
+    (ax,) = page.panels(1, left=0.135, over=0.10)
+    _fill(ax, ranks, low, high)
+    drawing.time_axis(ax, high - low)
+    ax.set_xlabel(f"ms from {low / 1e3:.3f} s of the trace")
+    return page, (low, high)
+
+
+def span(trace, ranks, at=None, steps=10):
+    """(from, to, a note): so many steps of the first rank around `at` seconds, or in the middle of
+    the window; from the start of one to the end of one."""
+    begins, ends, note = trace_lives.window(trace, ranks)
+    row = ranks[0].row(STEPS)
+    middle = (begins + ends) / 2 if at is None else 1e3 * at
+    if not row.starts[0] <= middle <= row.ends[-1]:
+        raise ReportError(
+            f"--at {at:g}" if at is not None else "trace",
+            "no step ran then",
+            f"choose from {row.starts[0] / 1e3:.3f} to {row.ends[-1] / 1e3:.3f} s",
+        )
+    nth = max(bisect_right(row.starts, middle) - 1, 0)
+    first = max(0, min(nth - steps // 2, len(row) - steps))
+    last = min(first + steps, len(row)) - 1
+    # the waiting before the first step belongs to it
+    low = row.ends[first - 1] if first > 0 else row.starts[first]
+    return low, row.ends[last], note if at is None else ""
+
+
+def _steps_in(rank, low, high):
+    return sum(low < end <= high for end in rank.row(STEPS).ends)
+
+
+def _idle_share(rank, low, high):
+    row = rank.row(STEPS)
+    busy = sum(min(row.ends[i], high) - max(row.starts[i], low) for i in row.between(low, high))
+    return max(0.0, 1 - busy / (high - low))
+
+
+def _rows(ranks):
+    return sum(len(rank.workers) + 3 + 2 * bool(rank.queue) for rank in ranks)
+
+
+def _kinds(ranks, low, high):
+    rows = [row for rank in ranks for row in rank.rows.values()]
+    found = {row.kinds[i] for row in rows for i in row.between(low, high)}
+    if any(_depth(rank, low, high) for rank in ranks):
+        found.add("queue")
+    if any(_gaps(rank.row(STEPS), low, high) for rank in ranks):
+        found.add("idle")
+    return [k for k in (*STAGES, "queue", "wait", "submit", "copy", "step", "idle") if k in found]
+
+
+def _fill(ax, ranks, low, high):
+    # few rows are no reason for fat bars
+    thick = min(0.80, 0.45 * _rows(ranks) / (ax.get_window_extent().height / ax.figure.dpi))
+    y, labels = 0.0, []
+    few = _rows(ranks) <= MOST_LABELS
+    for rank in ranks:
+        top = y
+        for row in rank.workers:
+            _row(ax, y, row, low, high, STAGES, thick)
+            labels += [(y, row.name)] if few else []
+            y -= 1
+        moments = _depth(rank, low, high)
+        if moments:
+            most = max(count for _, count in moments)
+            _ready(ax, y - 1.5, 1.85, moments, most, high - low)
+            labels += [(y - 0.55, f"batches ready\n(top: {most})")] if few else []
+            y -= 2.1
+        training = rank.row(TRAINING)
+        _row(ax, y, training, low, high, ("wait", "submit"), thick)
+        _row(ax, y, training, low, high, STAGES, thick)
+        labels += [(y, "training thread")] if few else []
+        y -= 1
+        if len(rank.row(COPIES)):
+            _row(ax, y, rank.row(COPIES), low, high, ("copy",), thick)
+            labels += [(y, "copies")] if few else []
+            y -= 1
+        _row(ax, y, rank.row(STEPS), low, high, ("step",), thick)
+        gaps = _gaps(rank.row(STEPS), low, high)
+        drawing.bars(ax, y, thick, "idle", drawing.shifted(gaps, low))
+        labels += [(y, "device")] if few else [((top + y) / 2, f"rank {rank.number}")]
+        if few and len(ranks) > 1:
+            where = dict(xycoords=("axes fraction", "data"), annotation_clip=False)
+            look = dict(rotation=90, va="center", fontsize=style.pt(style.SMALL))
+            ax.annotate(f"rank {rank.number}", (1.004, (top + y) / 2), **where, **look)
+        y -= 1
+        if rank is not ranks[-1]:
+            ax.axhline(y + 0.25, color="#444444", linewidth=style.scaled(0.9))
+            y -= 0.5
+    drawing.label_rows(ax, labels)
+    ax.set_ylim(y + 0.4, 0.6)
+
+
+def _row(ax, y, row, low, high, kinds, thick):
+    for kind, spans in drawing.of_kinds(row, row.between(low, high)).items():
+        if kind in kinds:
+            drawing.bars(ax, y, thick, kind, drawing.shifted(_cut(spans, low, high), low))
+
+
+def _cut(spans, low, high):
+    return [(max(start, low), min(end, high)) for start, end in spans]
+
+
+def _gaps(row, low, high):
+    """When no step ran; what rounding leaves between two steps is no gap."""
+    found, at = [], low
+    for i in row.between(low, high):
+        found.append((at, row.starts[i]))
+        at = max(at, row.ends[i])
+    return [(start, end) for start, end in found + [(at, high)] if end - start > 2e-6]
+
+
+def _depth(rank, low, high):
+    """[(moment, batches that are ready from then on), …], the first at the start of the span."""
+    moments, counts = rank.ready
+    if not moments:
+        return []
+    first, last = bisect_right(moments, low), bisect_right(moments, high)
+    before = counts[first - 1] if first > 0 else 0
+    return [(0.0, before)] + [(moments[i] - low, counts[i]) for i in range(first, last)]
+
+
+def _ready(ax, bottom, height, moments, most, width):
+    scale = height / max(most, 1)
+    x = [moment for moment, _ in moments] + [width]
+    y = [bottom + scale * count for _, count in moments]
+    y.append(y[-1])
+    ax.fill_between(
+        x, bottom, y, step="post", facecolor=drawing.COLOURS["queue"], linewidth=0, zorder=3
+    )
+    ax.step(x, y, where="post", color=style.EDGE, linewidth=style.scaled(1.0), zorder=4)
+    ax.plot([0, width], [bottom] * 2, color=style.EDGE, linewidth=style.scaled(0.5), zorder=4)

@@ -1,0 +1,217 @@
+"""From the synthetic ceiling down to what a cell reaches, step by step: what the difference is made
+of, as `feedrate diagnose` measured it."""
+
+from __future__ import annotations
+
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from ..claims import diagnosis, diagnosis_file
+from ..ledger import statistics
+from ..look import style
+from ..text import clean, listing, plain
+from . import marks
+from .page import Page
+
+COLOURS = {
+    "normalise": style.NORMALISE,
+    "copy": style.COPY,
+    "storage": style.STORAGE,
+    **{name: colour for name, (colour, _) in style.STAGES.items()},
+}
+THICK, APART = 0.62, 0.4  # of a place: a bar; what sets the mark apart that is no link of the chain
+MUTED = style.lighter(style.LIGHT, 0.35)
+TALL = 2.2  # inches of the panel in a column
+WORDS = {
+    diagnosis.GAIN: "gained",
+    diagnosis.NOT_TOLD: "not told from 0",
+    diagnosis.NO_INTERVAL: "no interval",
+    diagnosis.NOT_QUOTABLE: "must not be quoted",
+}
+NAMED = "named by the verdict"
+BESIDE = (
+    "Discard: synthetic steps with loaders beside them whose batches are thrown away; no link of"
+    " the chain."
+)
+
+
+def claim(plan, _):
+    return _title(plan.setting.diagnosis)
+
+
+def _title(found):
+    return f"{clean(found.label, 80)}: {found.words()}"
+
+
+def draw(setting, gpus, context):
+    found = setting.diagnosis
+    if not found or not found.ceiling or not found.reached:
+        return None
+    page = Page(setting, _title(found), context, gpus)
+    if not found.is_look and not found.not_quotable:
+        page.explain(found.verdict.sentence)
+    bars, discard = found.bars(), found.rate(diagnosis.DISCARD)
+    page.legend(*_legend(bars, discard))
+    page.foot([], _notes(found), source=f"From {diagnosis_file.NAME}: {found.measured}")
+    names = ["ceiling", *(clean(b.step.name, 18) for b in bars), reached(found)]
+    names += ["discard"] if discard else []
+    # upright in a column, where they need the room that their letters take
+    under = 0.12 + 0.075 * max(map(len, names)) if page.narrow else 0.36
+    (ax,) = page.panels(1, under=under, over=0.1, tall=TALL, left=0.19 if page.narrow else None)
+    last = len(bars) + 1
+    places = [0, *range(1, last), last] + ([last + 1 + APART] if discard else [])
+    _whole(ax, 0, found.ceiling)
+    _whole(ax, last, found.reached.rate)
+    _levels(ax, [found.ceiling.mean, *(bar.bottom for bar in bars)])
+    for x, bar in enumerate(bars, 1):
+        _step(ax, x, bar)
+    if discard:
+        _beside(ax, places[-1], discard)
+    _axes(ax, places, names, bars, page)
+    _label(ax, page, places, found, bars, discard)
+    page.sides("images/s")
+    return page
+
+
+def reached(found):
+    """Where the chain ends: the cell with its files in the page cache, or without them."""
+    return "reached" + (" (cold)" if found.reached.name == "cold" else "")
+
+
+def _notes(found):
+    notes = []
+    if found.not_quotable:
+        notes.append(f"The ceiling and all that is held against it {found.not_quotable}.")
+    if found.is_look:
+        notes.append(
+            f"Fewer than {statistics.LEAST} rounds: a look, without intervals; nothing is claimed."
+        )
+    unsure = [clean(b.step.name, 30) for b in found.bars() if b.how == diagnosis.NOT_TOLD]
+    if unsure:
+        notes.append(
+            f"Pale: {listing(unsure)}: not told from 0 (risk: 5 % for what the verdict names,"
+            " 5 % for all others together)."
+        )
+    notes += found.caveats
+    notes.append("Above each bar: images/s taken (−) or added (+) and their share of the ceiling.")
+    return notes + ([BESIDE] if found.rate(diagnosis.DISCARD) else [])
+
+
+def look_of(bar):
+    """(fill, rim, width of the rim, hatch): the verdict's steps in full colour with a heavy rim,
+    others paler, and gray where they are not told from 0."""
+    colour = COLOURS.get(bar.step.name, style.GREY)
+    if bar.how not in (diagnosis.LOSS, diagnosis.GAIN):
+        fill = MUTED
+    else:
+        fill = colour if bar.is_named else style.lighter(colour, 0.5)
+    rim = "black" if bar.is_named else style.EDGE if bar.how != diagnosis.NOT_TOLD else "#999999"
+    return fill, rim, 1.7 if bar.is_named else 0.7, "//" if bar.how == diagnosis.GAIN else ""
+
+
+def _legend(bars, discard):
+    handles = []
+    for how in (how for how in WORDS if any(bar.how == how for bar in bars)):
+        look = dict(facecolor=MUTED, edgecolor=style.EDGE, linewidth=style.scaled(0.7))
+        look |= dict(facecolor="white", hatch="///") if how == diagnosis.GAIN else {}
+        handles.append((Patch(**look), WORDS[how]))
+    if any(bar.is_named for bar in bars):
+        look = dict(facecolor="white", edgecolor="black", linewidth=style.scaled(2.0))
+        handles.append((Patch(**look), NAMED))
+    if discard:
+        handles.append((Line2D([], [], **_hollow()), "discard (no link of the chain)"))
+    return [handle for handle, _ in handles], [words for _, words in handles]
+
+
+def _hollow():
+    edge = dict(markeredgecolor="black", markeredgewidth=style.scaled(1.6), markerfacecolor="none")
+    return dict(marker="D", markersize=style.scaled(8), linestyle="none", **edge)
+
+
+def _whole(ax, x, rate):
+    """A bar from zero: the ceiling, and what is reached."""
+    look = dict(facecolor=style.lighter(style.BLACK, 0.65), edgecolor=style.EDGE, zorder=3)
+    ax.bar(x, rate.mean, THICK, linewidth=style.scaled(0.8), **look)
+    marks.whisker(ax, x, rate.mean, rate.error_bar)
+
+
+def _step(ax, x, bar):
+    fill, rim, width, hatch = look_of(bar)
+    look = dict(facecolor=fill, edgecolor=rim, linewidth=style.scaled(width), hatch=hatch, zorder=3)
+    ax.bar(x, bar.bottom - bar.top, THICK, bar.top, **look)
+    low, high = bar.ends
+    marks.whisker(ax, x, bar.bottom, (max(bar.bottom - low, 0), max(high - bar.bottom, 0)))
+
+
+def _levels(ax, levels):
+    """Thin lines that lead from the end of a bar to the beginning of the next."""
+    half, how = THICK / 2, dict(color=style.GREY, linewidth=style.scaled(0.8), zorder=2)
+    for x, y in enumerate(levels):
+        ax.plot([x + half, x + 1 - half], [y, y], **how)
+
+
+def _beside(ax, x, rate):
+    marks.whisker(ax, x, rate.mean, rate.error_bar, ecolor="black")
+    ax.plot([x], [rate.mean], zorder=5, **_hollow())
+    ax.axvline(x - (1 + APART) / 2, color=style.LIGHT, linewidth=style.scaled(1), zorder=1)
+
+
+def _axes(ax, places, names, bars, page):
+    ax.set_xlim(-0.6, places[-1] + 0.6)
+    ax.grid(False, axis="x")
+    words = [plain(name) for name in names]
+    if not page.narrow:
+        words = [name.replace(" (", "\n(") for name in words]
+    ax.set_xticks(places, words, rotation=90 if page.narrow else 0)
+    ax.tick_params(axis="x", length=0)
+    _weigh(bars, ax.get_xticklabels()[1:])
+    if not page.narrow:
+        _shrink(ax, ax.get_xticklabels(), page)
+    marks.ticks(ax.yaxis)
+
+
+def _weigh(bars, texts):
+    """Makes the words of what the verdict names bold, and those of what is not told grey."""
+    for bar, text in zip(bars, texts):
+        if bar.is_named:
+            text.set_weight("bold")
+        elif bar.how == diagnosis.NOT_TOLD:
+            text.set_color(style.GREY)
+
+
+def _shrink(ax, labels, page):
+    """Makes words smaller until each keeps to its place."""
+    (left, _), (right, _) = ax.transData.transform([(0, 0), (1, 0)])
+    renderer, room = page.figure.canvas.get_renderer(), 0.97 * (right - left)
+    widest = max(label.get_window_extent(renderer).width for label in labels)
+    for label in labels if widest > room else ():
+        label.set_fontsize(max(style.LEAST, label.get_fontsize() * room / widest))
+
+
+def _label(ax, page, places, found, bars, discard):
+    """What each bar stands for, above it; upright in a column, which has no room for it else."""
+    reached = found.reached.rate
+    share = diagnosis.share_words(reached.mean / found.ceiling.mean)
+    wholes = [found.ceiling, reached, *([discard] if discard else [])]
+    tops = [rate.mean + rate.error_bar[1] for rate in wholes]
+    tops[1:1] = [max(bar.top, bar.ends[1]) for bar in bars]
+    words = [(diagnosis.rate_words(rate.mean), share * (rate is reached)) for rate in wholes]
+    words[1:1] = [bar.words for bar in bars]
+    words = [_joined(*pair, page) for pair in words]
+    room = (0.06 * max(map(len, words)) + 0.06) / TALL if page.narrow else 0.17
+    ax.set_ylim(min([0, *(bar.ends[0] for bar in bars)]), max(tops) / (1 - room))
+    how = dict(ha="center", va="bottom", rotation=90 if page.narrow else 0, linespacing=1.15)
+    texts = []
+    for i, (x, y, word) in enumerate(zip(places, tops, words)):
+        above = 11 if discard and i == len(words) - 1 else 4  # half of the mark is above its value
+        texts.append(marks.say(ax, word, (x, y), (0, above), 10.5, **how))
+    _weigh(bars, texts[1:])
+    if not page.narrow:
+        _shrink(ax, texts, page)
+
+
+def _joined(rate, share, page):
+    if page.narrow:
+        return f"{rate} ({share})" if share else rate
+    unit = "" if page.bare else " img/s"  # there the axis alone says it
+    return f"{rate}{unit}\n{share}".strip()

@@ -1,0 +1,1 @@
+"""What a ledger holds: records, cells, settings, the numbers that they give."""

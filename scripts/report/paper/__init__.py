@@ -1,0 +1,1 @@
+"""What a paper takes, and the files of text."""
