@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 import unittest
 from types import SimpleNamespace
 
@@ -40,25 +41,89 @@ class Latex(unittest.TestCase):
         self.assertEqual(text.latex("[4pt] *"), "{[}4pt{]} {*}")
         self.assertEqual(text.latex("\x1b\ud800中"), "??")
 
-    def test_the_table_has_a_row_a_cell_and_ten_columns(self):
+    def test_the_table_has_a_row_a_cell(self):
         records = sweep(data=("jpeg", "a_b & 50 %"), gpus=(1,))
         table = latex_table.write(settings.group(records), heading)
-        rows = [
-            line
-            for line in table.splitlines()
-            if line.endswith(r"\\") and "multicolumn" not in line
-        ]
+        rows = [line for line in table.splitlines() if line.endswith(r"\\")]
         self.assertEqual(len(rows), 1 + 3)
-        self.assertEqual({len(re.findall(r"(?<!\\)&", row)) for row in rows}, {9})
+        self.assertEqual(len({len(re.findall(r"(?<!\\)&", row)) for row in rows}), 1)
         self.assertEqual(table.count(r"\begin{tabular}"), table.count(r"\bottomrule"))
         self.assertIn(r"400 ! &", table)
         self.assertIn(r"a\_b \& 50 \%", table)
+
+    def test_what_does_not_vary_stands_in_the_caption(self):
+        records = sweep(data=("jpeg", "png"), workers=(2,), gpus=(1,), flagged=())
+        table = latex_table.write(settings.group(records), heading)
+        head = table.split(r"\toprule")[1].split(r"\midrule")[0]
+        self.assertNotIn("workers", head)
+        self.assertRegex(table, r"\\caption\{.*workers: 2.*\}")
+        records += sweep(data=("jpeg", "png"), workers=(4,), gpus=(1,), flagged=())[1:]
+        table = latex_table.write(settings.group(records), heading)
+        self.assertIn("workers", table.split(r"\toprule")[1].split(r"\midrule")[0])
+
+    def test_a_flag_of_some_rows_is_a_footnote(self):
+        table = latex_table.write(
+            settings.group(sweep(data=("jpeg", "png"), gpus=(1,), flagged=("jpeg",))), heading
+        )
+        (marked,) = [line for line in table.splitlines() if line.strip().startswith("jpeg")]
+        (plain,) = [line for line in table.splitlines() if line.strip().startswith("png")]
+        self.assertIn(r"\textsuperscript{a!}", marked)
+        self.assertNotIn("textsuperscript", plain)
+        self.assertRegex(table, r"\\textsuperscript\{a!\}\\,throttled! \(\d of \d runs")
+        self.assertIn("! not to be quoted", table)
 
     def test_a_long_table_is_cut_into_pages_and_loses_nothing(self):
         records = [record(axes("jpeg", workers=w), 400.0, 0) for w in range(90)]
         table = latex_table.write(settings.group(records), heading)
         self.assertEqual(table.count(r"\begin{tabular}"), 3)
-        self.assertEqual(len(re.findall(r"^jpeg & ", table, re.M)), 90)
+        self.assertEqual(len(re.findall(r"^ *jpeg & ", table, re.M)), 90)
+        self.assertEqual(len(set(re.findall(r"\\label\{.*\}", table))), 3)
+
+
+COLUMNS_OF = {  # what such a paper begins with, and how wide its columns are, in points
+    "IEEE": (r"\documentclass[conference]{IEEEtran}", 252.0),
+    "ACM": (r"\documentclass[sigconf,nonacm]{acmart}", 241.2),
+}
+
+
+@unittest.skipUnless(shutil.which("pdflatex"), "pdflatex is not installed")
+class Compiled(unittest.TestCase):
+    """What is too wide for its column TeX calls an overfull box."""
+
+    def compiled(self, begin, table):
+        text = [
+            begin,
+            r"\usepackage{booktabs,graphicx,textcomp}",
+            r"\begin{document}",
+            r"\typeout{COLUMN \the\columnwidth}",
+            table,
+            r"\end{document}",
+        ]
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "x.tex"), "w", encoding="utf-8") as file:
+                file.write("\n".join(text))
+            done = subprocess.run(
+                ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "x.tex"],
+                cwd=folder,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=120,
+            )
+        self.assertEqual(done.returncode, 0, done.stdout[-3000:])
+        return done.stdout
+
+    def test_each_table_fits_its_column(self):
+        few = sweep(data=("jpeg", "png"), workers=(2, 4), gpus=(1, 2), flagged=("jpeg",))
+        long = [record(axes("x" * 200, workers=w), 4e6, n) for w in (1, 2) for n in range(3)]
+        for records in (few, long):
+            table = latex_table.write(settings.group(records), heading)
+            for name, (begin, width) in COLUMNS_OF.items():
+                with self.subTest(paper=name, rows=len(records)):
+                    said = self.compiled(begin, table)
+                    column = float(re.search(r"COLUMN ([\d.]+)pt", said)[1])
+                    self.assertAlmostEqual(column, width, delta=3)
+                    self.assertNotIn("Overfull \\hbox", said)
 
 
 class Methods(unittest.TestCase):

@@ -21,7 +21,7 @@ def table(settings, title_of):
     out = []
     for setting in settings:
         cells = setting.ceilings + setting.cells
-        marks = _marks(cells)
+        marks = tables.marks(cells)
         out += wrapped(title_of(setting), "") + [""]
         told = {
             id(c): [marks[name] for name in tables.flag_names(c) if name in marks] for c in cells
@@ -68,16 +68,6 @@ def aligned(words, widths, left=LEFT_ALIGNED):
     return "  ".join(
         w.ljust(n) if i in left else w.rjust(n) for i, (w, n) in enumerate(zip(words, widths))
     ).rstrip()
-
-
-def _marks(cells):
-    """{flag name: its mark}: a letter each, with ! where it is serious; drift has its own star."""
-    names = dict.fromkeys(n for c in cells for n in tables.flag_names(c) if n != DRIFTED)
-    letters = "abcdefghijklmnopqrstuvwxyz"
-    return {
-        name: (letters[i] if i < 26 else str(i)) + ("!" if name.endswith("!") else "")
-        for i, name in enumerate(names)
-    }
 
 
 def _chosen(setting, all_claims):

@@ -146,6 +146,20 @@ def flag_names(cell):
     return list(dict.fromkeys(names))
 
 
+def marks(cells):
+    """{flag name: its mark} of the cells; drift has its own star."""
+    return letters(dict.fromkeys(n for c in cells for n in flag_names(c) if n != DRIFTED))
+
+
+def letters(names):
+    """{flag name: its mark}: a letter each, with ! where it is serious."""
+    alphabet = "abcdefghijklmnopqrstuvwxyz"
+    return {
+        name: (alphabet[i] if i < 26 else str(i)) + ("!" if name.endswith("!") else "")
+        for i, name in enumerate(names)
+    }
+
+
 def flag_name(flag):
     """With ! where it is serious."""
     return clean(flag.get("name") or "?", 40) + ("!" if flag.get("severity") == "serious" else "")
