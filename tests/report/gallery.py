@@ -87,7 +87,7 @@ def pages():
             if name == "diagnosed":
                 diagnosis_file.attach(grouped, path)
             for plan in figures.plan(grouped):
-                module = importlib.import_module("report." + plan.module)
+                module = importlib.import_module("report.figures." + plan.module)
                 for medium in MEDIA:
                     page = _page(module, plan, grouped, medium)
                     if page:

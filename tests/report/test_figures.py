@@ -288,7 +288,7 @@ class Media(unittest.TestCase):
         with matplotlib.rc_context():
             matplotlib.rcdefaults()
             matplotlib.rcParams.update(style.rc(context.medium))
-            module = importlib.import_module("report." + plan.module)
+            module = importlib.import_module("report.figures." + plan.module)
             return module.draw(plan.setting, plan.gpus, context)
 
     def test_each_medium_has_each_figure(self):
@@ -347,7 +347,7 @@ class Registry(unittest.TestCase):
     @unittest.skipUnless(HAVE_MATPLOTLIB, "matplotlib is not installed")
     def test_its_module_has_two_functions(self):
         for name in figures.NAMED:
-            module = importlib.import_module("report." + name)
+            module = importlib.import_module("report.figures." + name)
             for function, takes in ((module.claim, 2), (module.draw, 3)):
                 self.assertEqual(len(inspect.signature(function).parameters), takes, name)
 
