@@ -13,6 +13,10 @@ from report.ledger import readings, settings, storage
 from report.ledger.heading import heading
 from test_figures import HAVE_MATPLOTLIB, Program
 
+if HAVE_MATPLOTLIB:
+    import drawn
+    from report.figures import monitors
+
 SERIOUS = {"name": "throttled", "severity": "serious", "reason": "hot", "remedy": "cool it"}
 
 
@@ -212,6 +216,22 @@ class Figures(Program):
     def test_four_readings_are_no_course_of_a_run(self):
         self.assertNotIn("monitors.svg", self.svgs(sweep(flagged=(), gpus=(1,), seconds=4)))
         self.assertIn("monitors.svg", self.svgs(sweep(flagged=(), gpus=(1,), seconds=5)))
+
+
+@unittest.skipUnless(HAVE_MATPLOTLIB, "matplotlib is not installed")
+class Monitors(unittest.TestCase):
+    def test_readings_that_stay_at_zero_have_no_panel(self):
+        records = sweep(flagged=(), gpus=(1,))
+        titles = [ax.get_title(loc="left") for ax in drawn.page(monitors, records).figure.axes]
+        self.assertIn("input (MB/s)", titles)
+        for r in records:
+            lists = r["monitors"]["series"]
+            for key in ("disk_read_bytes_per_s", "network_receive_bytes_per_s"):
+                lists[key] = [0.0] * len(lists[key])
+        page = drawn.page(monitors, records)
+        left = [ax.get_title(loc="left") for ax in page.figure.axes]
+        self.assertEqual(left, [title for title in titles if title != "input (MB/s)"])
+        self.assertIn("Not drawn: input, always 0.", " ".join(page.notes))
 
 
 class Bandwidth(unittest.TestCase):

@@ -10,7 +10,7 @@ from ..claims import panels
 from ..ledger import ledger
 from ..ledger.readings import GPU, HOST, chosen, host, of_gpus
 from ..look import style
-from ..text import clean, percent, plain, tick
+from ..text import clean, listing, percent, plain, tick
 from ..text import gpus as gpu_words
 from . import findings
 from .page import Page, at_bottom
@@ -44,6 +44,10 @@ def draw(setting, gpus, context):
     ]
     wanted += [(title, top, of_gpus(record, key)) for title, top, key in GPU]
     wanted = [panel for panel in wanted if panel[2]]
+    zero = [title for title, _, lines in wanted if not any(_known(lines))]
+    wanted = [panel for panel in wanted if panel[0] not in zero]
+    if not wanted:
+        return None
     page = Page(
         setting,
         findings.title("monitors", setting, gpus, context.claims),
@@ -51,7 +55,7 @@ def draw(setting, gpus, context):
         gpus,
         1.0 if len(wanted) <= 4 else 1.3,
     )
-    page.foot([cell], [_caption(cell, record)], single_runs=True)
+    page.foot([cell], [_caption(cell, record, zero)], single_runs=True)
     over = 0.65 if page.bare else 0.45  # a bare page has its legends in two rows
     axes = page.panels(
         len(wanted), over=over, high=over + 0.44, wide=0.95 if page.narrow else 0.66, tall=0.8
@@ -69,7 +73,12 @@ def _name(cell):
     return panels.name(cell) + (f", {gpu_words(cell.gpus)}" if cell.gpus > 1 else "")
 
 
-def _caption(cell, record):
+def _known(lines):
+    return [v for _, _, y in lines for v in y if not math.isnan(v)]
+
+
+def _caption(cell, record, zero):
+    """`zero`: titles of the panels that would be empty."""
     words = (
         f"The cell that kept readings and reaches the least of its ceiling: {_name(cell)},"
         f" repetition {clean(record['repetition'], 9)}" + (" !" if cell.serious else "") + "."
@@ -91,11 +100,12 @@ def _caption(cell, record):
     words += " The lines are of the ceiling's blocks, too." if is_paired else ""
     if len(record.get("ranks") or []) > 1:
         words += " A line for each GPU; the host is the first rank's."
+    if zero:
+        words += f" Not drawn: {listing(title.partition(' (')[0] for title in zero)}, always 0."
     return words
 
 
 def _panel(ax, title, top, lines, last, columns):
-    values = [v for _, _, y in lines for v in y if not math.isnan(v)]
     for i, (label, x, y) in enumerate(lines):
         colour, look = LINES[i % len(LINES)]
         ax.plot(
@@ -128,7 +138,7 @@ def _panel(ax, title, top, lines, last, columns):
             borderpad=0.1,
         )
     ax.set_xlim(0, max(1.02 * last, 1e-9))  # the last point whole
-    ax.set_ylim(0, 1.04 * top if top else 1.1 * max(values) or 1)
+    ax.set_ylim(0, 1.04 * top if top else 1.1 * max(_known(lines)))
     ax.yaxis.set_major_formatter(FuncFormatter(tick))
     ax.xaxis.set_major_locator(MaxNLocator(4, integer=last > 4))
     ax.yaxis.set_major_locator(FixedLocator(range(0, 101, 25)) if top else MaxNLocator(4))
