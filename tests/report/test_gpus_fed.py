@@ -232,6 +232,22 @@ class Figure(unittest.TestCase):
             self.assertAlmostEqual(low, 4, delta=0.2)
             self.assertAlmostEqual(high, 5, delta=0.2)
 
+    def test_the_legend_says_what_the_strip_is_where_there_is_one(self):
+        tried = {1: (1.0,) * 3, 2: (0.99,) * 3}  # nobody starves: the answer has no interval
+        for found, is_drawn in ((WIDE, True), (tried, False)):
+            figure = drawn.page(gpus_fed, search(found)).figure
+            entries = [text.get_text() for text in figure.legends[0].get_texts()]
+            self.assertEqual(gpus_fed.STRIP in entries, is_drawn)
+            self.assertEqual(bool(figure.axes[0].patches), is_drawn)
+        self.assertEqual(gpus_fed.STRIP, "95 % interval of the most GPUs that keep 90 %")
+
+    def test_the_axis_of_the_utilisation_holds_every_run(self):
+        for least in (0.97, 0.83, 0.4, 0.02):
+            _, ax = self.axes(search({4: (0.99,) * 3, 5: (least, 0.99, 0.99)}))
+            low, high = ax.get_ylim()
+            drawn_at = [float(y) for line in ax.lines for y in line.get_ydata()]
+            self.assertTrue(low <= min(drawn_at) and max(drawn_at) <= high, least)
+
     def test_what_memory_gives_is_a_line(self):
         delivered, _ = self.axes(attach=with_memory((700.0, 701.0, 702.0)))
         self.assertIn([701.0, 701.0], [list(line.get_ydata()) for line in delivered.lines])

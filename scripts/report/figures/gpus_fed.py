@@ -21,6 +21,7 @@ from . import findings, marks
 from .page import Page, at_bottom
 
 LEVEL = au.LEAST
+STRIP = f"95 % interval of the most GPUs that keep {100 * LEVEL:.0f} %"
 AT_LEVEL = f"at an AU of {100 * LEVEL:.0f} % or more"
 ABOUT = (
     "Emulated GPUs: no result of MLPerf Storage or any consortium's benchmark. AU: the share of the"
@@ -61,13 +62,17 @@ def draw(setting, gpus, context):
     page = Page(setting, findings.title("gpus_fed", setting, gpus, context.claims), context)
     looks = _looks(lines)
     memory = setting.memory
-    _legend(page, lines, looks, memory)
+    answer = _fed(lines[0]) if len(lines) == 1 else None
+    has_strip = bool(answer and answer.gpus and answer.starved is not None)
+    _legend(page, lines, looks, memory, has_strip)
     page.foot(_footed(lines), _notes(lines, memory))
     axes = page.panels(2, wide=0.8, columns=1, right=0.89 if page.narrow else 0.955)
     numbers = sorted({c.gpus for c in _cells(lines)})
-    answer = _fed(lines[0]) if len(lines) == 1 else None
     for i, ax in enumerate(axes):
         _frame(ax, numbers, answer)
+        if has_strip:
+            half = 0.012 * numbers[-1]  # one number has a width, too
+            ax.axvspan(answer.low - half, answer.high + half, color=style.LIGHT, zorder=0.4)
         if at_bottom(axes, i):
             ax.set_xlabel("emulated GPUs")
     _delivered(axes[0], lines, looks, memory)
@@ -165,7 +170,7 @@ def _notes(lines, memory):
 # What is drawn.
 
 
-def _legend(page, lines, looks, memory):
+def _legend(page, lines, looks, memory, has_strip):
     handles, look = [], looks[0] if len(lines) == 1 else style.OTHER
     if len(lines) > 1:
         handles = [(_sample(look), line.name) for line, look in zip(lines, looks)]
@@ -174,8 +179,8 @@ def _legend(page, lines, looks, memory):
         (Line2D([], [], linestyle="none", **_run_look(look)), "a run"),
         (_sample(look), "median of the runs"),
     ]
-    if len(lines) == 1:
-        handles.append((Patch(color=style.LIGHT), "GPUs fed, 95 %"))
+    if has_strip:
+        handles.append((Patch(color=style.LIGHT), STRIP))
     if memory:
         handles.append((Line2D([], [], **MEMORY), "from memory"))
     page.legend(*zip(*handles))
@@ -243,15 +248,12 @@ def _points(ax, line, look, values):
 
 def _frame(ax, numbers, answer):
     """The same scale of GPUs in each panel: not logarithmic, as the numbers around the answer are
-    the ones to tell apart. The strip is the answer's interval."""
+    the ones to tell apart."""
     ax.set_xlim(min(0, numbers[0] - 0.03 * numbers[-1]), 1.07 * numbers[-1])
     ax.xaxis.set_minor_locator(NullLocator())
     first = [answer.gpus] if answer else []
     said = _apart(ax, numbers, [*first, numbers[-1], numbers[0]])
     ax.set_xticks(numbers, [str(n) if n in said else "" for n in numbers])
-    if answer and answer.gpus and answer.starved is not None:
-        half = 0.012 * numbers[-1]  # one number has a width, too
-        ax.axvspan(answer.low - half, answer.high + half, color=style.LIGHT, zorder=0.4)
 
 
 def _apart(ax, numbers, first):
