@@ -130,6 +130,30 @@ class Figure(unittest.TestCase):
         (ax,) = (ax for ax in page.figure.axes if ax.get_title(loc="left"))
         sizes = {line.get_markersize() for line in ax.lines if self.is_ring(line)}
         self.assertEqual(len(sizes), 2)
+        markers = [line.get_markersize() for line in ax.lines if not self.is_ring(line)]
+        self.assertGreater(min(sizes), max(markers))
+
+    def test_a_line_under_the_same_line_is_wider(self):
+        rates = {1: 100, 2: 200, 4: 400}
+        page = self.page(rates, {count: 1.001 * rate for count, rate in rates.items()})
+        (ax,) = (ax for ax in page.figure.axes if ax.get_title(loc="left"))
+        widths, sizes = {}, {}
+        for line in ax.lines:
+            if len(line.get_xdata()) == 3:
+                widths[line.get_color()] = line.get_linewidth()
+            elif line.get_marker() in ("s", "^") and len(line.get_xdata()) == 1:
+                sizes[line.get_markerfacecolor()] = line.get_markersize()
+        jpeg, png = (style.KINDS[data].colour for data in ("jpeg", "png"))
+        self.assertGreater(widths[jpeg], widths[png] + 2)
+        self.assertGreater(sizes[jpeg], sizes[png] + 2)
+        self.assertIn("those below are wider", " ".join(page.notes))
+
+    def test_lines_that_differ_are_alike_in_width(self):
+        page = self.page({1: 100, 2: 200, 4: 400}, {1: 100, 2: 200, 4: 300})
+        (ax,) = (ax for ax in page.figure.axes if ax.get_title(loc="left"))
+        widths = {line.get_linewidth() for line in ax.lines if len(line.get_xdata()) == 3}
+        self.assertEqual(len(widths), 1)
+        self.assertNotIn("wider", " ".join(page.notes))
 
 
 if __name__ == "__main__":

@@ -32,15 +32,15 @@ def whisker(ax, x, y, up=(), across=(), **more):
         ax.errorbar([x], [y], up, across, **how)
 
 
-def points(ax, places, look, below=0):
+def points(ax, places, look, below=0, wider=0):
     """Markers with error bars at (x, cell, estimate, invalid), or with the points of the
     repetitions where there is no interval; those that are invalid hollow and with their mark. With
-    `below` series that are drawn over this one they are larger, so that their rims still show."""
+    `below` series that are drawn over this one they are larger, so that their rims still show, by
+    `wider` points where the same line lies on it."""
     for x, cell, estimate, invalid in places:
         how = _ceiling_mark() if look.marker == "_" else style.marker(look, invalid)
-        how["markersize"] = how.get("markersize", style.scaled(7)) + style.scaled(
-            min(1.3 * below, 4)
-        )
+        larger = max(min(1.3 * below, 4), wider)
+        how["markersize"] = how.get("markersize", style.scaled(7)) + style.scaled(larger)
         bar = dict(ecolor=how["color"], zorder=how["zorder"])
         whisker(ax, x, estimate.mean, estimate.error_bar, **bar)
         link(ax.plot([x], [estimate.mean], linestyle="none", **how), cell)

@@ -18,6 +18,10 @@ from ..text import plain, plus_minus, tick
 from . import figures, findings, marks
 from .page import Page, at_bottom
 
+ALIKE = 0.01  # relative: nobody can tell such rates apart in a figure
+# Points, by which a line and its markers are wider than the same line on it; all of them together.
+WIDER, WIDEST = 4, 12
+
 
 def claim(plan, claims):
     """What is lost, and from how many workers on more of them do not help the worst."""
@@ -50,18 +54,22 @@ def draw(setting, gpus, context):
     ceiling = Line2D([], [], color="black", linestyle=style.KINDS["synthetic"].line)
     more = [(ceiling, "ceiling (synthetic)")]
     if any(found.is_reached for found in knees.values()):
-        more.append((Line2D([], [], linestyle="none", **_ring(style.GREY, size=10)), "knee"))
+        more.append((Line2D([], [], linestyle="none", **_ring(style.GREY, 10)), "knee"))
     page.legend(*zip(*marks.samples(series), *more))
-    page.foot(cells, _knees(knees, lines) + panels.shares_the_cpu(cells))
+    wider = {}
+    for size in sizes:
+        wider |= _wider([((size, s), lines[size, s]) for s in series], scale)
+    alike = ["Of lines that lie on each other, those below are wider."] * any(wider.values())
+    page.foot(cells, _knees(knees, lines) + alike + panels.shares_the_cpu(cells))
     shared = len({id(c.ceiling) for c in cells if c.ceiling}) <= 1
     axes = page.panels(len(sizes), right_axis=True, wide=0.42 if shared else 1.15)
     for ax, size in zip(axes, sizes):
         _panel(ax, panels.in_panel(cells, size), scale, log)
         for i, s in enumerate(series, 1):
-            _line(ax, sorted(lines[size, s], key=scale.place), s.look, scale, len(series) - i)
-        _rings(
-            ax, [(knees[size, s], lines[size, s], s) for s in series if (size, s) in knees], scale
-        )
+            line = sorted(lines[size, s], key=scale.place)
+            _line(ax, line, s.look, scale, len(series) - i, wider[size, s])
+        found = [(knees[size, s], lines[size, s], s) for s in series if (size, s) in knees]
+        _rings(ax, found, scale, max(wider[size, s] for s in series))
         ax.set_title(plain(panels.panel_title(size, setting)), loc="left")
     if shared:
         limits = [ax.get_ylim() for ax in axes]
@@ -122,20 +130,39 @@ def _panel(ax, cells, scale, log):
     _ticks(ax, scale)
 
 
-def _line(ax, cells, look, scale, below):
+def _wider(lines, scale):
+    """{key: by how many points it is wider than the lines on it that nobody can tell from it} of
+    [(key, cells), …] in the order in which they are drawn."""
+    found = {}
+    for i, (key, cells) in reversed(list(enumerate(lines))):
+        on_it = [found[other] for other, more in lines[i + 1 :] if _are_alike(cells, more, scale)]
+        found[key] = max(on_it, default=-1) + 1
+    step = min(WIDER, WIDEST / max(1, *found.values()))
+    return {key: step * depth for key, depth in found.items()}
+
+
+def _are_alike(one, other, scale):
+    rates = {scale.place(c): c.rate.mean for c in one if c.rate}
+    both = [(rates.get(scale.place(c)), c.rate.mean) for c in other if c.rate]
+    both = [(a, b) for a, b in both if a is not None]
+    return bool(both) and all(abs(a - b) <= ALIKE * max(a, b) for a, b in both)
+
+
+def _line(ax, cells, look, scale, below, wider):
     done = [(scale.place(c), c) for c in cells]
     for apart in (False, True):
         part = [(x, c) for x, c in done if scale.stands_apart(c) == apart]
         # A missing cell breaks the line instead of being bridged.
         rates = [c.rate.mean if c.rate else math.nan for _, c in part]
         how = dict(linestyle=look.line, color=style.marker(look)["color"], zorder=3)
+        how |= dict(linewidth=style.scaled(2 + wider)) if wider else {}
         ax.plot([x for x, _ in part], rates, **how)
-    marks.points(ax, [(x, c, c.rate, c.serious) for x, c in done if c.rate], look, below)
+    marks.points(ax, [(x, c, c.rate, c.serious) for x, c in done if c.rate], look, below, wider)
 
 
-def _rings(ax, found, scale):
-    """Around the point of each knee; of several at one place each ring a little larger. Nothing
-    where the rate may still rise."""
+def _rings(ax, found, scale, wider):
+    """Around the point of each knee, whose marker may be so much wider; of several at one place
+    each ring a little larger. Nothing where the rate may still rise."""
     taken, near = [], 0.03 * ax.get_ylim()[1]
     for one, line, series in found:
         cell = next(c for c in line if c.workers == one.workers)
@@ -143,12 +170,13 @@ def _rings(ax, found, scale):
             x, y = scale.place(cell), cell.rate.mean
             nth = sum(x == far and abs(y - high) < near for far, high in taken)
             taken.append((x, y))
-            ax.plot([x], [y], **_ring(style.marker(series.look)["color"], nth))
+            colour = style.marker(series.look)["color"]
+            ax.plot([x], [y], **_ring(colour, 14 + wider + 3 * nth))
 
 
-def _ring(colour, nth=0, size=14):
+def _ring(colour, size):
     """Larger than the hollow marker of an invalid cell, and around a full one."""
-    edge = dict(markersize=style.scaled(size + 3 * nth), markeredgewidth=style.scaled(1.3))
+    edge = dict(markersize=style.scaled(size), markeredgewidth=style.scaled(1.3))
     return dict(marker="o", color=colour, markerfacecolor="none", zorder=3.2, clip_on=False, **edge)
 
 
