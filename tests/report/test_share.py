@@ -119,10 +119,14 @@ class Share(unittest.TestCase):
         records[0].update(flags=[SERIOUS], valid=False)
         page = drawn.page(share, records)
         names = [t.get_text() for t in page.figure.axes[0].get_yticklabels()]
-        self.assertEqual(len(names), share.MOST)
+        self.assertEqual((len(names), page.scale), (forest.SHORT, 1.0))
         self.assertIn("101x100", names[0])
         self.assertIn("100x100", names[-1])
-        self.assertIn("10 rows more are left out", " ".join(page.notes))
+        self.assertIn("34 more rows: on the page and in table.csv.", page.notes)
+        self.assertIn("holds for the worst of 49 cells", " ".join(page.notes))
+        page = drawn.page(share, records, medium="WIDE")
+        self.assertEqual(len(page.figure.axes[0].get_yticklabels()), 50)
+        self.assertNotIn("more row", " ".join(page.notes))
 
     def test_a_column_has_the_same_rows(self):
         ax = drawn.page(share, sweep(), medium="COLUMN").figure.axes[0]
@@ -174,10 +178,15 @@ class Claim(unittest.TestCase):
 
 @unittest.skipUnless(HAVE_MATPLOTLIB, "matplotlib is not installed")
 class Rows(unittest.TestCase):
-    def test_the_sheet_grows_with_its_rows(self):
-        row = forest.Row(None, "jpeg 500x375, 2 workers", None, "")
-        self.assertEqual(forest.scale_for([row] * 5), 1.0)
-        self.assertGreater(forest.scale_for([row] * 30), 1.5)
+    def test_a_sheet_shows_what_it_can_at_a_readable_size(self):
+        short, long = "jpeg 500x375, 2 workers", 50 * "x"
+        self.assertEqual(forest.room_for([short] * 50, style.SHEET), forest.SHORT)
+        self.assertEqual(forest.room_for([short, long], style.SHEET), forest.LONG)
+        self.assertEqual(forest.room_for([long] * 50, style.WIDE), forest.TALL)
+
+    def test_what_is_left_out_is_counted(self):
+        self.assertEqual(forest.left_out(0, style.SHEET), [])
+        self.assertEqual(forest.left_out(1, style.WIDE), ["1 more row: in table.csv."])
 
 
 if __name__ == "__main__":

@@ -9,12 +9,11 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from ..figures import forest, marks
 from ..figures.page import Page
 from ..look import style
-from ..text import clean, percent, tick
+from ..text import clean, counted, percent, tick
 from . import comparable, compare_table
 from .compare_table import factor
 from .verdicts import FASTER, INCOMPARABLE, SLOWER
 
-MOST = 60  # rows
 WIDE = 4.0  # the largest ratio over the least, from which on a log scale is needed
 TOLD = (FASTER, SLOWER)
 
@@ -54,12 +53,12 @@ def draw(baseline, side, found, rules, context):
     """The Comparisons of a compare.Side with the baseline; None where none has a ratio."""
     if not any(c.rate for c in found):
         return None
-    shown = _shown(found)
     telling = _telling(found, rules.across)
+    names = [compare_table.label(c, telling) for c in found]
+    shown = _shown(found, forest.room_for(names, context.medium))
     rows = [_row(c, telling) for c in shown]
     words = f"A: {clean(baseline.path, 90)} · B: {clean(side.path, 90)}"
-    setting, scale = _setting(baseline, side), forest.scale_for(rows)
-    page = Page(setting, claim(found, rules), context, scale=scale, words=words)
+    page = Page(_setting(baseline, side), claim(found, rules), context, words=words)
     drawn = [cell for c in shown if c.rate for cell in (c.pair.a, c.pair.b)]
     page.foot(drawn, _notes(found, shown, rules))
     ax = forest.draw(page, rows)
@@ -73,11 +72,9 @@ def _setting(baseline, side):
     return next((s for s in all_settings if s.kind == "emulated"), all_settings[0])
 
 
-def _shown(found):
-    """In the order of the table; of a great many those that differ before the others."""
-    if len(found) <= MOST:
-        return found
-    first = sorted(found, key=lambda c: c.verdict not in TOLD)[:MOST]
+def _shown(found, most):
+    """In the order of the table; of too many those that differ before the others."""
+    first = sorted(found, key=lambda c: c.verdict not in TOLD)[:most]
     chosen = {id(c) for c in first}
     return [c for c in found if id(c) in chosen]
 
@@ -144,5 +141,5 @@ def _notes(found, shown, rules):
         words = ", ".join(f"{clean(axis, 40)} {a} → {b}" for axis, a, b in alike)
         notes.append(f"From A to B: {words}.")
     if len(shown) < len(found):
-        notes.append(f"{len(found) - len(shown)} rows more are in the table.")
+        notes.append(f"{counted(len(found) - len(shown), 'more row')}: in the table.")
     return notes

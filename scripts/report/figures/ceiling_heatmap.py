@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from matplotlib import colormaps
 from matplotlib.patches import Rectangle
 
@@ -13,6 +15,7 @@ from . import findings, forest, marks
 from .page import Page
 
 NO_SIZE = "no stored size"
+ROWS = 9  # of a sheet
 LEAST = 12  # cells: fewer are better told by their numbers than by their colours
 
 
@@ -22,23 +25,23 @@ def claim(plan, claims):
 
 def draw(setting, gpus, context):
     cells = panels.at_gpus(setting, gpus)
-    series = style.series_of(cells)
+    every = style.series_of(cells)
     columns = sizes_of(cells) + [None] * any(not c.image_size for c in cells)
     chosen = {
         (s, size): panels.best([c for c in panels.of_series(cells, s) if c.image_size == size])
-        for s in series
+        for s in every
         for size in columns
     }
     drawn = [c for c in chosen.values() if c]
     if not any(c.ratio for c in drawn) or len(drawn) < LEAST or not panels.any_valid(drawn):
         return None
-    title, scale = (
-        findings.title("ceiling_heatmap", setting, gpus, context.claims),
-        max(1.0, len(series) / 9),
-    )
-    page = Page(setting, title, context, gpus, scale)
+    series = _worst(every, chosen, forest.TALL if context.medium.is_bare else ROWS)
+    drawn = [c for (s, _), c in chosen.items() if c and s in series]
+    title = findings.title("ceiling_heatmap", setting, gpus, context.claims)
+    page = Page(setting, title, context, gpus)
+    left = forest.left_out(len(every) - len(series), context.medium)
     note = "Below each share: the workers chosen. Darker is nearer to the ceiling;"
-    page.foot(drawn, [f"{note} empty: not asked for."])
+    page.foot(drawn, left + [f"{note} empty: not asked for."])
     letters, start = style.pt(10.5), 0.06 if page.bare else 0.05 * page.width
     names = [forest.broken(page, s.label, letters, 0.36 * page.width) for s in series]
     left = (start + forest.widest(page, names, letters) + 0.1) / page.width
@@ -58,6 +61,16 @@ def draw(setting, gpus, context):
     for side in ("left", "bottom"):
         ax.spines[side].set_visible(False)
     return page
+
+
+def _worst(series, chosen, most):
+    """So many of the series, in their order, that reach the least of the ceiling somewhere."""
+    least = {}
+    for (s, _), c in chosen.items():
+        if c and c.ratio:
+            least[s] = min(least.get(s, math.inf), c.ratio.mean)
+    worst = sorted(series, key=lambda s: least.get(s, math.inf))[:most]
+    return [s for s in series if s in worst]
 
 
 def _cell(ax, x, y, cell, is_narrow):

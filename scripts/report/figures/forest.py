@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 from .. import lines
 from ..look import style
-from ..text import plain
+from ..text import counted, plain
 from . import marks
 
-ON_A_SHEET = 17  # rows; more make it larger
+# Rows: of a sheet, with names of one line and of two; of a figure that is as tall as it needs.
+SHORT, LONG, TALL = 16, 10, 100
 FIRST_LINE = 0.85  # of a row: free above the first and below the last
 
 
@@ -28,9 +29,17 @@ class Row:
     is_invalid: bool = False
 
 
-def scale_for(rows):
-    """How much larger the sheet must be for its rows; names of two lines take more of it."""
-    return max(1.0, (sum(1.0 + 0.6 * (len(row.name) > 46) for row in rows) + 1) / ON_A_SHEET)
+def room_for(names, medium):
+    """How many rows of such names a figure shows."""
+    if medium.is_bare:
+        return TALL
+    return LONG if any(len(name) > 46 for name in names) else SHORT
+
+
+def left_out(count, medium):
+    """A note on rows that are not shown."""
+    where = "in table.csv" if medium.is_bare else "on the page and in table.csv"
+    return [f"{counted(count, 'more row')}: {where}."] if count else []
 
 
 def draw(page, rows):

@@ -11,8 +11,6 @@ from ..text import spread
 from . import findings, forest, marks
 from .page import Page
 
-MOST = 40  # rows
-
 
 def claim(plan, claims):
     """How many cells lose, and the largest loss; or that none is shown."""
@@ -37,13 +35,13 @@ def draw(setting, gpus, context):
     judged, others = _rows(setting, context.claims)
     if not judged:
         return None
+    most = forest.room_for([row.name for row in judged + others], context.medium)
     # what may not be quoted, or is missing, is said in any case
-    room = max(MOST - len(others), MOST // 2)
-    rows = (judged[:room] + others)[:MOST]
-    left = len(judged) + len(others) - len(rows)
+    rows = (judged[: max(most - len(others), most // 2)] + others)[:most]
+    left = forest.left_out(len(judged) + len(others) - len(rows), context.medium)
     title = findings.title("share", setting, gpus, context.claims)
-    page = Page(setting, title, context, gpus, forest.scale_for(rows))
-    page.foot([row.cell for row in rows], _notes(left, context.claims, rows))
+    page = Page(setting, title, context, gpus)
+    page.foot([row.cell for row in rows], left + _notes(context.claims, judged + others))
     ax = forest.draw(page, rows)
     most = forest.ends(rows)[1]
     ax.set_xlim(0, 1.02 * most if most > 1 else 1)
@@ -81,7 +79,8 @@ def _name(cell, several):
     return panels.name(cell) + (f", {gpu_words(cell.gpus)}" if several else "")
 
 
-def _notes(left, claims, rows):
+def _notes(claims, rows):
+    """`rows` holds those that are left out, too."""
     notes = [
         "In colour: a loss is shown; grey: none is. The strip: within"
         f" {MARGIN_WORDS} of the ceiling, a difference that matters to nobody."
@@ -91,6 +90,4 @@ def _notes(left, claims, rows):
         notes.append(
             f"The title's interval holds for the worst of {known} cells; a row's for itself alone."
         )
-    if left:
-        notes.append(f"{left} rows more are left out, which lose less than those drawn.")
     return notes
