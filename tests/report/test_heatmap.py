@@ -7,7 +7,7 @@ from test_figures import HAVE_MATPLOTLIB
 
 if HAVE_MATPLOTLIB:
     import drawn
-    from report.figures import ceiling_heatmap
+    from report.figures import ceiling_heatmap, share, throughput_vs_workers
     from report.look import style
 
 SIZES = ("224x224", "500x375")
@@ -40,6 +40,31 @@ class Rows(unittest.TestCase):
         page = drawn.page(ceiling_heatmap, sweep(shares), 1, "WIDE")
         names = [t.get_text() for t in page.figure.axes[0].get_yticklabels()]
         self.assertEqual(sorted(names), sorted(kinds))
+
+
+@unittest.skipUnless(HAVE_MATPLOTLIB, "matplotlib is not installed")
+class Claim(unittest.TestCase):
+    SHARES = {"jpeg": [0.999, 0.8], "png": [0.5, 0.4], "bmp": [0.999, 0.999]}
+
+    def test_it_counts_the_stored_sizes_at_which_a_kind_loses(self):
+        self.assertRegex(
+            drawn.claim(ceiling_heatmap, sweep(self.SHARES), 1),
+            r"^Stored sizes with a loss: png 2 of 2, jpeg 1 of 2; the largest: png 500x375 loses"
+            r" (59|60)\.\d % \(.*\)$",
+        )
+
+    def test_of_many_kinds_two_are_named(self):
+        words = drawn.claim(ceiling_heatmap, sweep({**self.SHARES, "bmp": [0.7, 0.7]}), 1)
+        self.assertIn("png 2 of 2, bmp 2 of 2, 1 more kind; the largest", words)
+
+    def test_it_is_its_own(self):
+        records = sweep(self.SHARES)
+        others = drawn.claim(throughput_vs_workers, records, 1), drawn.claim(share, records)
+        self.assertNotIn(drawn.claim(ceiling_heatmap, records, 1), others)
+
+    def test_no_loss_is_said(self):
+        words = drawn.claim(ceiling_heatmap, sweep({"bmp": [1.0, 1.0]}), 1)
+        self.assertIn(": no measurable loss", words)
 
 
 if __name__ == "__main__":

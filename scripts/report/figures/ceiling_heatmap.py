@@ -10,17 +10,35 @@ from matplotlib.patches import Rectangle
 from ..claims import panels
 from ..ledger.cells import sizes_of
 from ..look import style
-from ..text import clean, percent, plain, share_words, workers
+from ..text import clean, counted, percent, plain, share_words, spread, workers
 from . import findings, forest, marks
 from .page import Page
 
 NO_SIZE = "no stored size"
+NAMED = 2  # kinds in the title
 ROWS = 9  # of a sheet
 LEAST = 12  # cells: fewer are better told by their numbers than by their colours
 
 
 def claim(plan, claims):
-    return findings.of_places(plan, claims)
+    """At how many of its stored sizes each kind loses, and the largest loss; or that none is."""
+    return findings.of_places(plan, claims, _loses)
+
+
+def _loses(cells, claims):
+    cell, claim, _, known = findings.worst(cells, claims.loss)
+    if not cell:
+        return findings.none(known)
+    counts = []
+    for s in style.series_of(cells):
+        told = [claims.loss(c) for c in panels.of_series(cells, s) if claims.loss(c).is_known]
+        if lost := sum(one.is_shown for one in told):
+            counts.append((lost, f"{s.label} {lost} of {len(told)}"))
+    counts.sort(key=lambda pair: -pair[0])
+    words = [words for _, words in counts[:NAMED]]
+    words += [counted(len(counts) - NAMED, "more kind")] if len(counts) > NAMED else []
+    largest = f"{panels.kind(cell)} loses {spread(claim.loss)}"
+    return f"Stored sizes with a loss: {', '.join(words)}; the largest: {largest}"
 
 
 def draw(setting, gpus, context):

@@ -41,21 +41,7 @@ def title(name, setting, gpus, claims):
     return headline(figures.Plan("", name, setting, gpus, ""), claims)
 
 
-def loses(cells, claims):
-    """What the kinds of data lose: the claim of a figure that has no other."""
-    cell, claim, count, known = worst(cells, claims.loss)
-    if not cell:
-        return none(known)
-    if len(known) == 1:
-        return f"{name(cell)} loses {spread(claim.loss)} of the ceiling"
-    which = name(cell) if count == 1 else f"the largest measured, {name(cell)},"
-    return (
-        f"A loss is shown for {count} of {len(known)} kinds and sizes: {which} loses"
-        f" {spread(claim.loss)}"
-    )
-
-
-def of_places(plan, claims, says=loses):
+def of_places(plan, claims, says):
     """What says(cells, claims) makes of the valid cells that stand for the kinds and sizes of the
     plan, and which it leaves out; why nothing can be said where there is none."""
     here = [c for c in plan.setting.cells if c.data != "synthetic" and plan.gpus in (None, c.gpus)]

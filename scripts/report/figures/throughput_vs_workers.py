@@ -14,7 +14,7 @@ from ..claims.claims import MARGIN_WORDS
 from ..ledger.cells import DRIFTED
 from ..ledger.varied import WORKERS, Scale, over
 from ..look import style
-from ..text import plain, plus_minus, tick
+from ..text import plain, plus_minus, spread, tick
 from . import figures, findings, marks
 from .page import Page, at_bottom
 
@@ -29,9 +29,17 @@ def claim(plan, claims):
 
 
 def _loses(plan, cells, claims):
-    words, cell = findings.loses(cells, claims), findings.worst(cells, claims.loss)[0]
+    cell, claim, count, known = findings.worst(cells, claims.loss)
+    if not cell:
+        return findings.none(known)
+    words = f"{findings.name(cell)} loses {spread(claim.loss)} of the ceiling"
+    if len(known) > 1:
+        which = findings.name(cell)
+        which = which if count == 1 else f"the largest measured, {which},"
+        words = f"A loss is shown for {count} of {len(known)} kinds and sizes: {which} loses"
+        words += f" {spread(claim.loss)}"
     axis, line = over(panels.at_gpus(plan.setting, plan.gpus))
-    same = [c for c in line if cell and panels.series_key(c) == panels.series_key(cell)]
+    same = [c for c in line if panels.series_key(c) == panels.series_key(cell)]
     found = knee.of(same) if axis == WORKERS and plan.gpus else None
     return f"{words}; {found.words}" if found else words
 
