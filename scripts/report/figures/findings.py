@@ -12,7 +12,7 @@ from dataclasses import replace
 from ..claims import panels
 from ..claims.claims import LOOK
 from ..ledger import statistics
-from ..text import at_most, listing, spread
+from ..text import at_most, listing
 from . import figures
 
 NOTHING = "No valid result: every cell carries a serious flag or is missing"
