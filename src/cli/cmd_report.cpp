@@ -79,15 +79,27 @@ std::string words_to_load(const std::filesystem::path& folder) {
          size_words(name, variants) + dataset;
 }
 
-// The folders in it that hold a ledger, in name order.
-std::set<std::string> ledgers_below(const std::filesystem::path& folder) {
-  std::set<std::string> names;
+// Adds the folders in `root`/`below`, to so many levels, that hold a ledger: as paths from root.
+void add_ledgers(const std::filesystem::path& root, const std::filesystem::path& below, int levels,
+                 std::set<std::string>& paths) {
   std::error_code error, ignored;
-  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
-       entry.increment(error))
+  for (std::filesystem::directory_iterator entry(root / below, error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (!entry->is_directory(ignored)) continue;
+    const std::filesystem::path path = below / entry->path().filename();
     if (std::filesystem::exists(entry->path() / "ledger.jsonl", ignored))
-      names.insert(entry->path().filename().string());
-  return names;
+      paths.insert(path.string());
+    if (levels > 1) add_ledgers(root, path, levels - 1, paths);
+  }
+}
+
+// The folders in it that hold a ledger, as several.py of the report finds them: results/NAME and
+// results/KIND/NAME.
+std::set<std::string> ledgers_below(const std::filesystem::path& folder) {
+  constexpr int kLevels = 2;
+  std::set<std::string> paths;
+  add_ledgers(folder, "", kLevels, paths);
+  return paths;
 }
 
 // "a, b, c ..."
@@ -118,6 +130,11 @@ void need_ledger(const std::vector<std::string>& words) {
       std::filesystem::exists(ledger_of(words.front())))
     return;
   refuse_without_ledger(words.front());
+}
+
+// The same, but the folders in it may hold the ledgers.
+void need_ledgers(const std::vector<std::string>& words) {
+  if (words.empty() || ledgers_below(words.front()).empty()) need_ledger(words);
 }
 
 std::vector<std::string> with_command(const char* command, std::vector<std::string> words) {
@@ -155,9 +172,9 @@ std::optional<std::filesystem::path> named_ledger(const std::vector<std::string>
 
 CommandEntry add_report(CLI::App& program) {
   return add_passed_on(program, "report",
-                       "Draw the figures and tables of a ledger, or the figures of a trace",
+                       "Draw the figures and tables of ledgers, or the figures of a trace",
                        [](const std::vector<std::string>& words) {
-                         need_ledger(words);
+                         need_ledgers(words);
                          become_report(with_command("report", words));
                        });
 }

@@ -232,11 +232,13 @@ class BadInput(ProgramTest):
             os.makedirs(self.path("results", name, "report"))
             shutil.copy(self.a_picture(), self.path("results", name, "report", "figure.jpg"))
             self.write(f"results/{name}/ledger.jsonl", "")
-        for command in ("report", "validate"):
-            names = "results: holds no ledger.jsonl itself; name a folder in it: r1, r2"
-            self.refused(command, "results", names=names, code=1)
-        os.mkdir(self.path("all"))
-        os.rename(self.path("results"), self.path("all", "results"))
+        names = "results: holds no ledger.jsonl itself; name a folder in it: r1, r2"
+        self.refused("validate", "results", names=names, code=1)
+        answer = self.call("report", "results", code=1)  # a report for each, and a line for each
+        for name in ("r1", "r2"):
+            self.assertIn(f"results/{name}/ledger.jsonl: the ledger holds no result", answer.err)
+        os.makedirs(self.path("all", "kinds"))
+        os.rename(self.path("results"), self.path("all", "kinds", "results"))
         self.refused("report", "all", names="all: holds no ledger.jsonl; measure first", code=1)
 
     def a_picture(self):

@@ -13,7 +13,7 @@ import unittest
 
 import ledgers
 import sound
-from report import cli, made
+from report import cli, made, single
 from report.check import check
 from report.figures import figures
 from report.ledger import ledger, settings
@@ -664,12 +664,12 @@ class Report(Checked):
         folder = sound.folder(self.parent, "r1", sound.sweep(RATES))
         path = ledger.find(folder)
         records = ledger.read(path, self.fail)
-        context = cli.context_of(path, records)
+        context = single.context_of(path, records)
         words = ["--formats", "svg", "--no-paper", "--no-slides", "--no-html"]
         context.options = cli._parser().parse_args([folder, *words])
         context.figures, context.say = names, lambda words: None
-        cli.make(settings.group(records), records, path, context, cli.default_folder(path))
-        return folder, cli.default_folder(path)
+        single.make(settings.group(records), records, path, context, single.default_folder(path))
+        return folder, single.default_folder(path)
 
     @unittest.skipUnless(HAVE_MATPLOTLIB, "matplotlib is not installed")
     def test_a_figure_that_is_newer_than_the_report_is_not_missed(self):

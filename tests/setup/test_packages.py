@@ -18,8 +18,14 @@ BEFORE = {
     "compare": ("ledger", "look", "claims", "figures", "answer", "page"),
     "check": ("ledger", "look", "claims", "figures"),
 }
-ABOVE = ("cli", "__main__", "made")  # modules beside the packages that use them
-MAKES_IT_AGAIN = "check"  # the whole report, as cli does
+ABOVE = (
+    "cli",
+    "several",
+    "single",
+    "__main__",
+    "made",
+)  # modules beside the packages that use them
+MAKES_IT_AGAIN = "check"  # the whole report, as single does
 
 
 def imports(path):

@@ -57,16 +57,17 @@ class Answer:
 
 
 def of(settings, context):
-    """An Answer for each setting: valid ones first, among them a loss before all others, the
-    largest first."""
+    """An Answer for each setting, sorted by order()."""
     all_claims = context.claims or claims.of(settings)
-    found = [_of_setting(setting, all_claims) for setting in settings]
-    return tuple(sorted(found, key=lambda a: (not a.is_valid, RANK.index(a.verdict), _loss(a))))
+    return tuple(sorted((_of_setting(setting, all_claims) for setting in settings), key=order))
 
 
-def _loss(answer):
+def order(answer):
+    """What sorts answers: valid ones first, among them a loss before all others, the largest
+    first."""
     ratio = answer.cell.ratio if answer.cell else None
-    return ratio.mean if answer.verdict == LOSES and ratio else 0.0
+    share = ratio.mean if answer.verdict == LOSES and ratio else 0.0
+    return not answer.is_valid, RANK.index(answer.verdict), share
 
 
 def _of_setting(setting, all_claims):

@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 import os
 
-from .. import cli, talk
+from .. import single, talk
 from ..claims import diagnosis_file
 from ..errors import ReportError
 from ..ledger import ledger, plan
@@ -50,10 +50,10 @@ def _check(options):
     diagnosed = diagnosis_file.read(path)
     if diagnosed:
         findings += [f"{diagnosis_file.NAME}: {words}" for words in diagnosed.problems()]
-    report = options.output or cli.default_folder(path)
+    report = options.output or single.default_folder(path)
     files = ""
     records = [{**ledger.upgrade(record), ledger.LINE: n} for n, record in numbered]
-    context = cli.context_of(path, records, options.feedrate_version, notes.append)
+    context = single.context_of(path, records, options.feedrate_version, notes.append)
     gone = plan.missing(records, context.planned)
     if gone and records and plan.has_ended(path) and records[-1]["status"] != "interrupted":
         why = "although the last sweep ended by itself: records were taken out"
@@ -68,7 +68,7 @@ def _check(options):
     elif broken or not numbered:
         notes.append(f"{report}: not checked, because the ledger is damaged")
     else:
-        again = lambda at, before: cli.make_again(path, records, context.planned, before, at)
+        again = lambda at, before: single.make_again(path, records, context.planned, before, at)
         found, more, compared = remade.problems(report, path, again, options.drawing)
         findings, notes = findings + found, notes + more
         files = f" and {compared} files of its report"
