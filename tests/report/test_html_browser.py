@@ -260,6 +260,17 @@ class InTheBrowser(Page):
         page.run("window.dispatchEvent(new Event('afterprint'))")
         self.assertEqual(page.run("document.querySelectorAll('details[open]').length"), 0)
 
+    def test_on_paper_what_is_folded_is_seen_without_the_script(self):
+        page = self.open(gpus_and_workers())
+        seen = (
+            "[...document.querySelectorAll('figure details p')].map((one) => one.checkVisibility())"
+        )
+        self.assertEqual(set(page.run(seen)), {False})
+        page.call("Emulation.setEmulatedMedia", media="print")
+        self.assertEqual(set(page.run(seen)), {True})
+        rows = "[...document.querySelectorAll('.cells details > small')]"
+        self.assertEqual(page.run(f"{rows}.filter((one) => one.checkVisibility()).length"), 0)
+
     def test_dark_is_taken_from_the_system(self):
         page = self.open(repetitions(1))
         back = "getComputedStyle(document.body).backgroundColor"

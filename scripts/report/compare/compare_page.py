@@ -30,7 +30,7 @@ def build(baseline, others, rules, version, say):
     picture."""
     from markupsafe import Markup
 
-    style = html_template.text("page.css") + html_template.text("compare.css")
+    style = html_template.text("page.css") + html_template.text("plain.css")
     return html_template.named("compare.html").render(
         policy=html_template.policy([], [style]),
         style=Markup(style),

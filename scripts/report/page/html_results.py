@@ -30,7 +30,7 @@ def build(folder, results, left_out):
     from markupsafe import Markup
 
     rows = [_row(result) for result in sorted(results, key=lambda r: answer.order(r.answers[0]))]
-    style = html_template.text("page.css") + html_template.text("results.css")
+    style = html_template.text("page.css") + html_template.text("plain.css")
     return html_template.named("results.html").render(
         policy=html_template.policy([], [style]),
         style=Markup(style),
