@@ -73,7 +73,8 @@ def _report(options):
     written = single.make(found, records, path, context, folder)
     others = [name for name in written if "/" not in name and not name.endswith(output.FORMATS)]
     _say(f"{len(context.drawn)} figures, {', '.join(others)} are in {folder}")
-    talk.show("\n" + terminal.answer(answer.of(found, context)))
+    if found:
+        talk.show("\n" + terminal.answer(answer.of(found, context)))
     if options.open:
         _open(os.path.join(folder, "index.html"))
     return 1 if context.failed else 0

@@ -51,6 +51,8 @@ def report(options, paths, say):
 def _reported(path, options):
     """(Answers of the ledger, what its report lacks, what became of that in words)."""
     found, records, context = single.read(path, options, lambda words: None)
+    if not found:
+        raise ReportError(path, "holds no run that has an answer", "measure into it first")
     folder, failed = single.default_folder(path), context.failed
     if made.is_whole(folder, path):
         words = "its report is of this ledger"

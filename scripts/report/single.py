@@ -12,8 +12,7 @@ from .figures import drawing, figures
 from .figures.context import Context, name_of
 from .ledger import axes, ledger, plan
 from .ledger import settings as grouping
-from .ledger.heading import heading
-from .paper import derived, paper
+from .paper import paper
 from .text import clean
 
 
@@ -43,14 +42,16 @@ def make(found, records, path, context, folder):
         made.write(folder, path, context, written + [f"paper/{name}" for name in columns])
         return written
     context.claims = claims.of(found)
-    written = derived.write(folder, derived.TABLES, found, context)
+    written = paper.write(folder, paper.TABLES, found, context)
     if not options.no_figures:
         written += _figures(found, context, folder)
         written += paper.write_files(found, context, folder) if options.paper else []
         written += _slides(found, context, folder) if options.slides else []
     if options.html:  # it holds the figures
         written += _html(records, path, found, context, folder)
-    written += _index(found, context, folder)  # it links to all
+    # it links to all
+    output.write(os.path.join(folder, "index.md"), index.text(found, written, context))
+    written.append("index.md")
     made.write(folder, path, context, written)
     return written
 
@@ -128,17 +129,3 @@ def _html(records, path, found, context, folder):
     output.write(page, text)
     context.say(f"the page is {page}")
     return ["index.html"]
-
-
-def _index(found, context, folder):
-    options, failed = context.options, context.failed
-    there = {
-        "page": options.html and "index.html" not in failed,
-        "slides": options.slides and not options.no_figures and "slides" not in failed,
-        "paper": options.paper and not options.no_figures,
-    }
-    leads_to = [key for key, is_there in there.items() if is_there]
-    lines = [index.figure_line(drawn) for drawn in context.drawn]
-    text = index.text(found, heading, lines, leads_to, context)
-    output.write(os.path.join(folder, "index.md"), text)
-    return ["index.md"]

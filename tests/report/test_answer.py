@@ -512,7 +512,7 @@ class Media(unittest.TestCase):
         found = of_shares({"jpeg": LOSES})
         context = Context("x/ledger.jsonl", "0.1.0")
         (one,) = answers(found)
-        lines = index.text(found, heading, (), (), context).splitlines()
+        lines = index.text(found, (), context).splitlines()
         self.assertEqual(lines[0], f"# {one.title}")
         for words in (one.found, one.limit, one.cost, one.validity):
             self.assertTrue(any(words in line for line in lines[:12]), words)
@@ -559,7 +559,7 @@ class Media(unittest.TestCase):
 
     def test_an_empty_report_has_no_answer(self):
         context = Context("x/ledger.jsonl", "0.1.0")
-        self.assertTrue(index.text([], heading, (), (), context).startswith("# Report\n"))
+        self.assertTrue(index.text([], (), context).startswith("# Report\n"))
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ class Latex(unittest.TestCase):
 
     def test_the_table_has_a_row_a_cell(self):
         records = sweep(data=("jpeg", "a_b & 50 %"), gpus=(1,))
-        table = latex_table.write(settings.group(records), heading)
+        table = latex_table.write(settings.group(records))
         rows = [line for line in table.splitlines() if line.endswith(r"\\")]
         self.assertEqual(len(rows), 1 + 3)
         self.assertEqual(len({len(re.findall(r"(?<!\\)&", row)) for row in rows}), 1)
@@ -53,12 +53,12 @@ class Latex(unittest.TestCase):
 
     def test_what_does_not_vary_stands_in_the_caption(self):
         records = sweep(data=("jpeg", "png"), workers=(2,), gpus=(1,), flagged=())
-        table = latex_table.write(settings.group(records), heading)
+        table = latex_table.write(settings.group(records))
         head = table.split(r"\toprule")[1].split(r"\midrule")[0]
         self.assertNotIn("workers", head)
         self.assertRegex(table, r"\\caption\{.*workers: 2.*\}")
         records += sweep(data=("jpeg", "png"), workers=(4,), gpus=(1,), flagged=())[1:]
-        table = latex_table.write(settings.group(records), heading)
+        table = latex_table.write(settings.group(records))
         self.assertIn("workers", table.split(r"\toprule")[1].split(r"\midrule")[0])
 
     def test_a_flag_of_some_rows_is_a_footnote(self):
@@ -74,7 +74,7 @@ class Latex(unittest.TestCase):
 
     def test_a_long_table_is_cut_into_pages_and_loses_nothing(self):
         records = [record(axes("jpeg", workers=w), 400.0, 0) for w in range(90)]
-        table = latex_table.write(settings.group(records), heading)
+        table = latex_table.write(settings.group(records))
         self.assertEqual(table.count(r"\begin{tabular}"), 3)
         self.assertEqual(len(re.findall(r"^ *jpeg & ", table, re.M)), 90)
         self.assertEqual(len(set(re.findall(r"\\label\{.*\}", table))), 3)
@@ -117,7 +117,7 @@ class Compiled(unittest.TestCase):
         few = sweep(data=("jpeg", "png"), workers=(2, 4), gpus=(1, 2), flagged=("jpeg",))
         long = [record(axes("x" * 200, workers=w), 4e6, n) for w in (1, 2) for n in range(3)]
         for records in (few, long):
-            table = latex_table.write(settings.group(records), heading)
+            table = latex_table.write(settings.group(records))
             for name, (begin, width) in COLUMNS_OF.items():
                 with self.subTest(paper=name, rows=len(records)):
                     said = self.compiled(begin, table)

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from ..claims import diagnosis_tables
 from ..claims.tables import DERIVED, flag_names, incomplete_lines
+from ..ledger.heading import heading
 from ..text import clean, markdown, markdown_table
 from . import answer
 from .terminal import losses, wordings
 
-# What a report may have beside tables and figures: the index's words for it.
+# What a report may have beside tables and figures: {a file of it: the index's words for it}.
 ELSEWHERE = {
-    "page": "Interactive: [index.html](index.html).",
-    "slides": "Slides: [slides.pptx](slides.pptx).",
-    "paper": (
+    "index.html": "Interactive: [index.html](index.html).",
+    "slides.pptx": "Slides: [slides.pptx](slides.pptx).",
+    "paper/methods.md": (
         "For a paper: [figures with captions](paper/figures.tex), [methods](paper/methods.md)."
     ),
 }
 
 
-def figure_line(drawn):
-    """A figure in the index: its files, the setting, what it says and what it shows."""
+def _figure(drawn):
+    """Its files, the setting, what it says and what it shows."""
     name = drawn.plan.name
     links = ", ".join(f"[{kind.upper()}]({name}.{kind})" for kind in drawn.kinds)
     return (
@@ -28,11 +29,11 @@ def figure_line(drawn):
     )
 
 
-def text(settings, title_of, figures, leads_to, context):
-    """index.md: the answer of each setting, what else there is, a line for each figure, the flags,
-    what is missing."""
+def text(settings, written, context):
+    """index.md: the answer of each setting, what else there is of the files `written`, a line for
+    each figure, the flags, what is missing."""
     version = f", written by feedrate {markdown(context.version)}" if context.version else ""
-    elsewhere = "".join(" " + words for key, words in ELSEWHERE.items() if key in leads_to)
+    elsewhere = "".join(" " + words for key, words in ELSEWHERE.items() if key in written)
     answers = answer.of(settings, context)
     lines = _answer("#", answers[0]) if answers else ["# Report", ""]
     lines += [
@@ -42,10 +43,10 @@ def text(settings, title_of, figures, leads_to, context):
     ]
     for other in answers[1:]:
         lines += _answer("##", other)
-    lines += ["## Figures", "", *figures]
-    lines += [] if figures else ["None: no cell has a result, or figures were not asked for."]
+    none = ["None: no cell has a result, or figures were not asked for."]
+    lines += ["## Figures", "", *(map(_figure, context.drawn) if context.drawn else none)]
     for setting in settings:
-        lines += ["", f"## {markdown(title_of(setting))}", "", "Flags:", ""]
+        lines += ["", f"## {markdown(heading(setting))}", "", "Flags:", ""]
         lines += _flags(setting) or ["- none"]
         gone = [w for cell in setting.ceilings + setting.cells for w in losses(cell)]
         if gone:

@@ -28,12 +28,9 @@ def write(path, baseline, others, rules, version, say):
 def build(baseline, others, rules, version, say):
     """The page as text. ImportError where Jinja2 is missing; without matplotlib it has no
     picture."""
-    from markupsafe import Markup
-
-    style = html_template.text("page.css") + html_template.text("plain.css")
-    return html_template.named("compare.html").render(
-        policy=html_template.policy([], [style]),
-        style=Markup(style),
+    return html_template.page(
+        "compare.html",
+        ["page.css", "plain.css"],
         baseline=baseline.path,
         head=compare_table.HEAD,
         parts=[_part(baseline, side, found, rules, version, say) for side, found in others],

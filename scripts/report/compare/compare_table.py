@@ -7,6 +7,7 @@ from collections import Counter
 from types import SimpleNamespace
 
 from ..answer.terminal import aligned, wrapped
+from ..claims.tables import letters
 from ..ledger import axes as axis_tables
 from ..ledger import surroundings
 from ..ledger.cells import Ceiling
@@ -21,7 +22,8 @@ LEFT = (0, 7)
 def told(baseline, side, found, rules):
     """What every form of the comparison of a side with the baseline says; `tables`: {machine
     settings: rows under HEAD}."""
-    notes, tables, records = letters(found), {}, (baseline.records, side.records)
+    notes = letters(dict.fromkeys(words for c in found for words in c.notes))
+    tables, records = {}, (baseline.records, side.records)
     for c in found:
         tables.setdefault(headings(c, baseline, side), []).append(row(c, notes, rules))
     return SimpleNamespace(
@@ -131,12 +133,6 @@ def verdict_words(c):
         width = math.expm1(c.rate.half_width)
         return f"{c.verdict} (±{percent(width) if width < 10 else '1000 % or more'})"
     return c.verdict
-
-
-def letters(found):
-    """{note: its letter or number}, in order."""
-    names = dict.fromkeys(words for c in found for words in c.notes)
-    return {words: chr(ord("a") + i) if i < 26 else str(i) for i, words in enumerate(names)}
 
 
 def footnotes(found, notes):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from ..figures import forest, marks
 from ..figures.page import Page
+from ..ledger.statistics import T_INTERVAL, Estimate
 from ..look import style
 from ..text import clean, counted, percent, tick
 from . import comparable, compare_table
@@ -16,16 +15,6 @@ from .verdicts import FASTER, INCOMPARABLE, SLOWER
 
 WIDE = 4.0  # the largest ratio over the least, from which on a log scale is needed
 TOLD = (FASTER, SLOWER)
-
-
-@dataclass(frozen=True)
-class _Ratio:
-    """As forest.Row wants it."""
-
-    mean: float
-    low: float
-    high: float
-    points: tuple = ()
 
 
 def claim(found, rules):
@@ -97,7 +86,7 @@ def _row(c, telling):
         return forest.Row(cell, name, None, f"{INCOMPARABLE}: {clean(c.reason, 50)}")
     invalid = any(comparable.why_invalid(one) for one in (c.pair.a, c.pair.b))
     words = f"{_words(c)} {_verdict(c)}" + (" !" if invalid else "")
-    ratio = _Ratio(c.rate.ratio, *c.rate.interval)
+    ratio = Estimate(c.rate.ratio, *c.rate.interval, c.pair.b.rate.n, T_INTERVAL)
     return forest.Row(cell, name, ratio, words, c.verdict in TOLD, invalid)
 
 

@@ -210,8 +210,9 @@ def _short(value):
 
 
 def _keys(cell):
-    """What the table's columns are sorted by; None (missing) goes last either way."""
-    return [
+    """What the table's columns are sorted by; None (missing) goes last either way. JSON has no word
+    for a number that is not finite."""
+    keys = [
         kind_rank(cell.data)[0],
         mean_pixels(cell)[0] if cell.image_size else None,
         cell.workers,
@@ -223,3 +224,4 @@ def _keys(cell):
         clean(cell.limiting()[1] or cell.limiting()[0], 40) or None,
         " ".join(tables.flag_names(cell)) or None,
     ]
+    return [ledger.number(key) if isinstance(key, float) else key for key in keys]

@@ -11,12 +11,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 
 from ..answer import methods
 from ..claims import tables
 from ..figures import figures
-from ..text import clean
 from . import html_cells, html_settings, html_template
 
 # matplotlib writes them in every figure; they can load and run nothing
@@ -28,16 +26,15 @@ def build(settings, records, context, path):
     `path` is the ledger's. ImportError where Jinja2 is missing."""
     from markupsafe import Markup
 
-    template = html_template.named("page.html")
-    script, style = map(html_template.text, ("page.js", "page.css"))
     cells = html_cells.Cells(settings, records)
     found = html_settings.of(settings, context, cells)
     with open(path, "rb") as file:
         digest = hashlib.sha256(file.read()).hexdigest()
-    return template.render(
-        policy=html_template.policy([script], [style]) + STYLES_OF_FIGURES,
-        script=Markup(script),
-        style=Markup(style),
+    return html_template.page(
+        "page.html",
+        ["page.css"],
+        "page.js",
+        STYLES_OF_FIGURES,
         svg=Markup,  # of html_svg, which wrote it
         settings=found,
         failed=[plan.name for plan in figures.plan(settings) if plan.name in context.failed],
@@ -62,20 +59,5 @@ def _data(settings, cells):
 def _json(value):
     """JSON that is ASCII and holds no <, > or &: neither a tag nor a comment can begin in it, nor a
     line end in a string."""
-    how = {"ensure_ascii": True, "allow_nan": False, "separators": (",", ":")}
-    try:
-        text = json.dumps(value, **how)
-    except ValueError:
-        text = json.dumps(_finite(value), **how)
+    text = json.dumps(value, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
-def _finite(value):
-    """Numbers that JSON has no word for are unknown."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {clean(k, 80): _finite(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_finite(v) for v in value]
-    return value

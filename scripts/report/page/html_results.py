@@ -27,13 +27,10 @@ class Result:
 def build(folder, results, left_out):
     """The page as text; `folder` is its name and `left_out` says of each ledger that has no row why
     that is so. ImportError where Jinja2 is missing."""
-    from markupsafe import Markup
-
     rows = [_row(result) for result in sorted(results, key=lambda r: answer.order(r.answers[0]))]
-    style = html_template.text("page.css") + html_template.text("plain.css")
-    return html_template.named("results.html").render(
-        policy=html_template.policy([], [style]),
-        style=Markup(style),
+    return html_template.page(
+        "results.html",
+        ["page.css", "plain.css"],
         folder=folder,
         counts=_counts(rows),
         head=HEAD,

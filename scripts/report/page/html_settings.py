@@ -62,24 +62,25 @@ def _figures(settings, context, links):
 
 
 def _figure(n, drawn, setting, links):
-    plan, parts, why = drawn.plan, {}, ""
+    plan, there = drawn.plan, [part for part in (WIDE, NARROW) if part in drawn.svg]
+    why = "" if there else "it was drawn for its files alone"
     try:
-        for part, svg in drawn.svg.items():
-            parts[part] = html_svg.embedded(svg, f"f{n}{part[0]}-", links)
+        parts = [
+            (part, html_svg.embedded(drawn.svg[part], f"f{n}{part[0]}-", links)) for part in there
+        ]
     except ParseError as error:
-        parts, why = {}, f"its SVG cannot be read: {error}"
+        parts, why = [], f"its SVG cannot be read: {error}"
+    is_at = plan.gpus and len(setting.gpu_counts()) > 1
     return {
         "name": plan.name,
         "module": plan.module,
         "title": clean(drawn.finding, 400) or plan.module,
         # "4 GPUs", "4 replicas": with these the setting's words end
-        "at": plan.words.rpartition(" · ")[2]
-        if plan.gpus and len(setting.gpu_counts()) > 1
-        else "",
+        "at": plan.words.rpartition(" · ")[2] if is_at else "",
         "sentence": drawn.sentence.rstrip("."),
         "files": [(kind.upper(), f"{plan.name}.{kind}") for kind in drawn.kinds],
-        "parts": [(part, parts[part]) for part in (WIDE, NARROW) if part in parts],
-        "why": "" if parts else why or "it was drawn for its files alone",
+        "parts": parts,
+        "why": why,
     }
 
 

@@ -15,8 +15,9 @@ FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "html")
 MOST = 4000  # letters of one text
 
 
-def named(name):
-    """A template. ImportError where Jinja2 is missing."""
+def page(name, styles, script="", also="", **shown):
+    """The page of a template, with the style sheets and the script of those names and a policy that
+    lets them run; `also` is added to that. ImportError where Jinja2 is missing."""
     import jinja2
     from markupsafe import Markup, escape
 
@@ -29,12 +30,13 @@ def named(name):
         lstrip_blocks=True,
     )
     made.filters["glued"] = lambda value: Markup(lines.glued(str(escape(clean(value, MOST)))))
-    return made.get_template(name)
+    style, code = "".join(map(_text, styles)), _text(script) if script else ""
+    shown |= {"policy": policy([code] if code else [], [style]) + also}
+    return made.get_template(name).render(style=Markup(style), script=Markup(code), **shown)
 
 
-def text(name):
-    """A script or a style sheet, with the line ends that a browser sees: the policy's hash needs
-    them."""
+def _text(name):
+    """With the line ends that a browser sees: the policy's hash needs them."""
     with open(os.path.join(FOLDER, name), encoding="utf-8") as file:
         return file.read()
 

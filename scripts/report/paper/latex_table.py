@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..claims import quotable, tables
 from ..ledger import ledger
 from ..ledger.cells import DRIFTED, Ceiling
+from ..ledger.heading import heading
 from ..text import latex
 
 ROWS = 40  # of a tabular: a page holds no more
@@ -17,13 +18,13 @@ SAID = ("stored at {}", "workers: {}", "GPUs: {}", "n = {}")
 FITTED = r"\resizebox{\ifdim\width>\columnwidth\columnwidth\else\width\fi}{!}{"
 
 
-def write(settings, title_of):
+def write(settings):
     """A table for each setting and variant, cut into pages; below it what its marks mean."""
     lines = [r"% \usepackage{booktabs,graphicx,textcomp}; each table fits one column."]
     number = 0
     for setting in settings:
         for variant, cells in tables.by_variant(setting):
-            title = title_of(setting) + (f", with {variant}" if variant else "")
+            title = heading(setting) + (f", with {variant}" if variant else "")
             for at in range(0, len(cells), ROWS):
                 number += 1
                 more = ", continued" if at else ""

@@ -1,13 +1,33 @@
-"""What a paper takes beside its figures: their captions and a methods section."""
+"""The files of a report that are text: tables, and what a paper takes beside its figures."""
 
 from __future__ import annotations
 
 import os
 
 from .. import output
+from ..answer import methods
+from ..claims import tables
 from ..figures import drawing, figures
+from ..ledger.heading import heading
 from ..text import clean, latex
-from . import derived
+from . import latex_table
+
+# A new file of text: one line here, and it is written with every report. The captions of a paper
+# are not here: they are written while the figures are drawn.
+TABLES = {
+    "table.csv": lambda settings, _: tables.write_csv(settings),
+    "table.md": lambda settings, _: tables.write_markdown(settings, heading),
+    "workers.csv": lambda settings, _: tables.write_chosen_csv(settings),
+    "table.tex": lambda settings, _: latex_table.write(settings),
+}
+PAPER = {"paper/methods.md": methods.write_markdown, "paper/methods.tex": methods.write_latex}
+
+
+def write(folder, writers, settings, context):
+    """The names of the files."""
+    for name, make in writers.items():
+        output.write(os.path.join(folder, name), make(settings, context))
+    return list(writers)
 
 
 def write_files(settings, context, folder):
@@ -16,7 +36,7 @@ def write_files(settings, context, folder):
     place = os.path.join(folder, "paper")
     output.make_folder(place)
     output.write(os.path.join(place, "figures.tex"), _captions(context.drawn))
-    texts = derived.write(folder, derived.PAPER, settings, context)
+    texts = write(folder, PAPER, settings, context)
     drawn = set(drawing.paper_files(context.drawn))
     if not context.options.only and "figures" not in context.failed:
         output.remove_stale(place, figures.NAMED, drawn)
