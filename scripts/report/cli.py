@@ -46,7 +46,7 @@ def _parser():
         metavar="DIR",
         help="a result folder, which holds ledger.jsonl, or a folder of such",
     )
-    output.add_options(parser, "DIR/report")
+    output.add_options(parser, "DIR/report; the page of several results: DIR")
     words = "draw this figure only, e.g. stages (may be given again)"
     add("--only", metavar="NAME", action="append", default=[], help=words)
     words = "tables, index and page only, without figures"

@@ -23,7 +23,7 @@ def claim(found, rules):
     if not compared:
         return "No cell could be compared"
     slower, faster = ([c for c in compared if c.verdict == which] for which in (SLOWER, FASTER))
-    cells = f"{len(compared)} cell{'' if len(compared) == 1 else 's'}"
+    cells = counted(len(compared), "cell")
     if not slower and not faster:
         return f"Of {cells} none is shown to be slower or faster in B"
     most = max(slower + faster, key=lambda c: abs(c.rate.log))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from ..ledger import statistics
 from ..ledger.cells import Ceiling
+from ..text import counted
 from . import comparable, verdicts
 
 NOTHING, NAMED = 1, 3
@@ -29,7 +30,7 @@ def outcome(others, fail_on, rules):
     gone = sum(lost(c.pair, rules) for c in everything) if "lost" in fail_on else 0
     if gone:
         rest = ",".join(kind for kind in fail_on if kind != "lost") or "never"
-        words = f"{gone} cell{'' if gone == 1 else 's'} lost ({LOST})"
+        words = f"{counted(gone, 'cell')} lost ({LOST})"
         return NAMED, f"{words}; --fail-on {rest} lets that pass"
     bad = {
         "slower": {verdicts.SLOWER},

@@ -14,7 +14,7 @@ from .. import output
 from ..answer import answer, methods
 from ..claims import diagnosis_tables, tables
 from ..ledger.heading import heading
-from ..text import clean
+from ..text import clean, counted
 from . import deck
 
 LINES, WIDE = 16, 40  # lines of a table on one slide; letters of the flags in one of them
@@ -44,7 +44,8 @@ def _bytes(settings, context):
             _figure(slides, drawn)
     for setting in settings:
         _tables(slides, setting)
-    _methods(slides, settings, context)
+    paragraphs = [" ".join(sentences) for sentences in methods.paragraphs(settings, context)]
+    deck.text(slides.add("How it was measured, and what to doubt"), paragraphs)
     deck.date(presentation, _last_run(settings), context.version)
     stream = io.BytesIO()
     presentation.save(stream)
@@ -74,7 +75,7 @@ def _six(slides, answers, context):
     deck.lines(slides.add(_measured_title(first)), _measured(first, context))
     speed = _drawn(first, context, FED if first.verdict == answer.FEEDS else SPEED)
     limit = _drawn(first, context, LIMIT)
-    unknown = _capital(first.limit) or "What limits is not known"
+    unknown = first.limit[:1].upper() + first.limit[1:] or "What limits is not known"
     for drawn, title in ((speed, "How fast: no figure was drawn"), (limit, unknown)):
         if drawn:
             own = (title,) if drawn is limit and first.limit else ()
@@ -100,12 +101,8 @@ def _finding(found):
 
 def _sure_title(found):
     n = found.cell.ratio.n if found.cell and found.cell.ratio else 0
-    runs = f"; {n} repetition{'' if n == 1 else 's'}" if n else ""
+    runs = f"; {counted(n, 'repetition')}" if n else ""
     return f"How sure: {found.validity.partition(';')[0]}{runs}"
-
-
-def _capital(words):
-    return words[:1].upper() + words[1:]
 
 
 def _measured_title(found):
@@ -200,11 +197,6 @@ def _pages(cells):
 def _words(cell):
     data, *others = tables.row(cell)
     return [data + (f" ({cell.variant})" if cell.variant else ""), *others]
-
-
-def _methods(slides, settings, context):
-    paragraphs = [" ".join(sentences) for sentences in methods.paragraphs(settings, context)]
-    deck.text(slides.add("How it was measured, and what to doubt"), paragraphs)
 
 
 def _last_run(settings):
