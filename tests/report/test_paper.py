@@ -13,7 +13,6 @@ from ledgers import axes, read_more, record, repetitions
 from report import text
 from report.answer import methods
 from report.ledger import settings
-from report.ledger.heading import heading
 from report.paper import latex_table
 from test_figures import HAVE_MATPLOTLIB, Program
 from test_marks import sweep
@@ -63,7 +62,7 @@ class Latex(unittest.TestCase):
 
     def test_a_flag_of_some_rows_is_a_footnote(self):
         table = latex_table.write(
-            settings.group(sweep(data=("jpeg", "png"), gpus=(1,), flagged=("jpeg",))), heading
+            settings.group(sweep(data=("jpeg", "png"), gpus=(1,), flagged=("jpeg",)))
         )
         (marked,) = [line for line in table.splitlines() if line.strip().startswith("jpeg")]
         (plain,) = [line for line in table.splitlines() if line.strip().startswith("png")]
