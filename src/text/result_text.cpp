@@ -242,7 +242,7 @@ std::string next_step_text(std::span<const ledger::Record> records, const ledger
     return "measure both again on a quiet machine: its ceiling must not be quoted";
   if (last.verdict->is_input_bound()) {
     return last.result.cell.is("cache", "none")
-               ? "what would help, and by how much: `feedrate diagnose`, on the same cell"
+               ? "`feedrate diagnose` says what would help, and by how much"
                : "compare it with other caches and workers: `feedrate sweep`";
   }
   if (!last.ceiling())

@@ -187,7 +187,7 @@ TEST(ResultSummary, AdviceFollowsTheVerdict) {
   ledger::Record record = summary_record(std::nullopt);
   record.verdict->band = judge::Band::moderately;
   EXPECT_THAT(text::result_summary(std::vector{record}, "jpeg", ""),
-              HasSubstr("`feedrate diagnose`"));
+              HasSubstr("advice     `feedrate diagnose` says what would help, and by how much\n"));
   record.verdict->band = judge::Band::not_bound;
   EXPECT_THAT(text::result_summary(std::vector{record}, "jpeg", ""), HasSubstr("--no-ceiling"));
   record = summary_record(1e6);
