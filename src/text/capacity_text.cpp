@@ -32,6 +32,14 @@ std::string rate_and_interval(const measure::Estimate& rate) {
   return text;
 }
 
+// "600 img/s (EMULATED; given on the command line)": a name ends in how it is emulated, in
+// parentheses, which take the source in.
+std::string name_and_source(const device::EmulatedDevice& device) {
+  std::string text = device.name;
+  const std::size_t end = text.ends_with(')') ? text.size() - 1 : text.size();
+  return text.insert(end, "; " + device.source);
+}
+
 constexpr double kMost = 0.5;  // of the time
 
 // The reads in flight with which the search began. How long a read takes stands before the rate
@@ -195,9 +203,8 @@ void CapacityAnswer::heading() const {
   const std::string rate = thousands(device.imgs_per_s) + " img/s";
   // Of recorded steps there is none in the name, of a scaled rate another one.
   const bool names_rate = device.trace_ms.empty() && device.caveat.empty();
-  std::printf("EMULATED GPUs: %s%s (%s); %s\n", device.name.c_str(),
-              names_rate ? "" : (", " + rate + " each").c_str(), device.source.c_str(),
-              device::kEmulation.data());
+  std::printf("EMULATED GPUs: %s%s; %s\n", name_and_source(device).c_str(),
+              names_rate ? "" : (", " + rate + " each").c_str(), device::kEmulation.data());
   if (source() == kPageCache) std::printf("from the page cache: no storage was measured\n");
   std::printf(
       "a step of %d images takes %.1f ms, %g ms of CPU on the host, and %g ms to average "
