@@ -1,6 +1,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/text.h"
 #include "cli/capacity_options.h"
 #include "cli/commands.h"
 #include "cli/limit_options.h"
@@ -8,6 +9,7 @@
 #include "cli/quantity.h"
 #include "session/capacity_search.h"
 #include "session/reads_in_flight_search.h"
+#include "session/search_time.h"
 #include "text/capacity_text.h"
 #include "text/live_watcher.h"
 
@@ -35,6 +37,11 @@ int capacity(CLI::App& app, CapacityCommand& command) {
   if (app.count("--max-seconds") > 0) command.search.slow_window_s = 0;
   session::refuse_old_results(experiment.output);
   text::LiveWatcher watcher(experiment.verbose);
+  const double expected_s =
+      session::expected_search_s(asked, session::searched_reads_axes(asked, typed),
+                                 experiment.run.limits, command.search, !command.no_client);
+  watcher.logs("searching how many GPUs are fed: about " + duration(expected_s) +
+               ", longer where the storage is slow");
   const session::ReadsFound reads =
       session::search_reads_in_flight(asked, experiment, typed, command.search, watcher);
   if (reads.interrupted) return interrupted_by(reads.interrupted, watcher);

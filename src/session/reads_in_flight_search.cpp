@@ -157,6 +157,12 @@ std::string reads_text(const judge::LoaderReads& reads) {
          " x depth " + std::to_string(reads.depth);
 }
 
+int searched_reads_axes(const SearchedCell& searched, const TypedReads& typed) {
+  const judge::InFlightSearch::Limits limits = search_limits(searched, typed);
+  return (limits.start.workers < limits.most.workers ? 1 : 0) +
+         (limits.start.depth < limits.most.depth ? 1 : 0);
+}
+
 SearchedCell searched_cell_with(const SearchedCell& searched, const judge::LoaderReads& reads) {
   return searched_cell(cell_with_reads(searched, reads));
 }

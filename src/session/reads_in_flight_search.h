@@ -30,6 +30,9 @@ struct ReadsFound {
   int interrupted = 0;       // the exit code, where a signal came: nothing else is known then
 };
 
+// Of workers and depth, how many are searched over: 0 to 2.
+int searched_reads_axes(const SearchedCell& searched, const TypedReads& typed);
+
 // Measures one GPU's loader with 1, 2, 4 ... reads in flight, until more no longer help: on a
 // device that takes any rate, whose steps cost the host nothing; else as in the search for GPUs.
 // Where one reader reads for all workers, these decode beside each other: more of them are tried.

@@ -21,7 +21,9 @@ SMALL = ["--image-size", "48", "--input-size", "48"]
 CELL = SMALL + ["--device", "emulated:2000", "--batch-size", "8"]
 SHORT = ["--min-seconds", "0.2", "--warmup-seconds", "0.05"]
 COLD = ["--page-cache", "cold"]  # is not measured in pairs, but between two runs of its ceiling
-TALK = re.compile(r"preparing|warming up|measuring|checked|img/s|\d+ %|^diagnosing |^round \d")
+TALK = re.compile(
+    r"preparing|warming up|measuring|checked|img/s|\d+ %|^diagnosing |^searching |^round \d"
+)
 SKIPPED = 77  # the exit code of a file of which nothing ran: ctest says so, not "Passed"
 # Seconds until a program that hangs is killed; a sanitizer makes it slow.
 PATIENCE = float(os.environ.get("FEEDRATE_PATIENCE", 60))

@@ -41,6 +41,10 @@ class Capacity(ProgramTest):
             *("--no-client", "-o", self.path("out")),
         )
         self.assertIn("AU of 90 % or more: at least 2 GPUs", answer.out)
+        self.assertRegex(
+            answer.err,
+            r"(?m)^searching how many GPUs are fed: about \d+ s, longer where the storage is slow$",
+        )
         self.assertIn("EMULATED", answer.out)
         self.assertIn("\nAU: the share of the window in which the GPUs compute, ", answer.out)
         self.assertIn("MLPerf Storage takes it over a whole run but for the first step", answer.out)
