@@ -1,3 +1,4 @@
+#include <cstdio>
 #include <memory>
 #include <optional>
 
@@ -44,7 +45,10 @@ int capacity(CLI::App& app, CapacityCommand& command) {
                ", longer where the storage is slow");
   const session::ReadsFound reads =
       session::search_reads_in_flight(asked, experiment, typed, command.search, watcher);
-  if (reads.interrupted) return interrupted_by(reads.interrupted, watcher);
+  if (reads.interrupted) {
+    std::fputs(text::interrupted_reads_text(reads).c_str(), stdout);
+    return interrupted_by(reads.interrupted, watcher);
+  }
   const session::SearchedCell searched = session::searched_cell_with(asked, reads.chosen);
   command.search.imgs_per_s = session::chosen_imgs_per_s(reads);
   const session::Found found = session::search_gpus(searched, experiment, command.search, watcher);

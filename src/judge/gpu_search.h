@@ -49,6 +49,8 @@ class GpuSearch {
   void cannot(int gpus) { limits_.most = gpus - 1; }
 
   GpusFed fed(double share) const;
+  // The smallest number that was tried and starves at the share; none: all that were tried are fed.
+  std::optional<int> starved(double share) const { return bracket(share).starved; }
   // The median of the runs with so many GPUs.
   double utilisation(int gpus) const;
   // The 95 % interval of their mean: a t-interval over them, which one spoilt run widens; that of

@@ -27,7 +27,9 @@ struct ReadsFound {
   std::string limit{};                    // why more were not tried
   std::string one_reader{};  // see judge::one_reader_of(): then only workers are searched over
   RunCaveats seen{};         // but what says that such runs are short
-  int interrupted = 0;       // the exit code, where a signal came: nothing else is known then
+  // The exit code, where a signal came: of what was found only `readings` and `seen` are known
+  // then.
+  int interrupted = 0;
 };
 
 // Of workers and depth, how many are searched over: 0 to 2.

@@ -12,10 +12,21 @@ namespace feedrate::text {
 namespace {
 
 constexpr const char* kPageCache = "page cache";
+constexpr const char* kInterrupted = "DO NOT QUOTE: interrupted before the search was over\n";
 
 std::string gpus_text(const judge::GpusFed& fed) {
   std::string text = (fed.at_least ? "at least " : "") + session::counted_gpus(fed.gpus);
   if (!fed.at_least && fed.low != fed.high) text += format(" (95 %%: %d to %d)", fed.low, fed.high);
+  return text;
+}
+
+// "at least 2 GPUs, fewer than 8 GPUs", of an interrupted search that has measured some.
+std::string gpus_so_far(const judge::GpuSearch& search, double share) {
+  const int fed = search.fed(share).gpus;
+  const auto starved = search.starved(share);
+  std::string text = fed > 0 ? "at least " + session::counted_gpus(fed) : "";
+  if (starved)
+    text += (text.empty() ? "fewer than " : ", fewer than ") + session::counted_gpus(*starved);
   return text;
 }
 
@@ -168,6 +179,16 @@ std::string in_flight_text(const session::ReadsFound& reads) {
   return text;
 }
 
+std::string interrupted_reads_text(const session::ReadsFound& reads) {
+  if (reads.readings.empty()) return "";
+  const auto best = std::ranges::max_element(reads.readings, {}, [](const auto& tried) {
+    return session::median_of(tried.second).imgs_per_s;
+  });
+  return kInterrupted +
+         ("so far one GPU's loader got " + thousands(session::median_of(best->second).imgs_per_s) +
+          " img/s (" + session::reads_text(best->first) + "); no GPUs were tried yet\n");
+}
+
 std::string limit_text(const measure::Estimate& from_storage, const measure::Estimate& from_memory,
                        const session::ReadsFound& reads, double host_cpu_ms, double cpus_busy,
                        const std::string& source) {
@@ -266,6 +287,17 @@ void CapacityAnswer::answers() const {
   if (!found_.limit.empty()) std::printf("more GPUs were not tried: %s\n", found_.limit.c_str());
 }
 
+void CapacityAnswer::answers_so_far() const {
+  std::printf("\n");
+  for (const double share : {session::kLeastUtilisation, session::kBetterUtilisation})
+    std::printf("AU of %.0f %% or more, so far: %s\n", 100 * share,
+                gpus_so_far(found_.search, share).c_str());
+  if (!found_.without_cpu || found_.without_cpu->runs().empty()) return;
+  std::printf("steps that take no CPU on the host, so far: %s at %.0f %%\n",
+              gpus_so_far(*found_.without_cpu, session::kLeastUtilisation).c_str(),
+              100 * session::kLeastUtilisation);
+}
+
 void CapacityAnswer::own_h200_answer() const {
   const auto rate = session::own_h200_rate(searched_);
   if (!rate) return;
@@ -280,16 +312,24 @@ void CapacityAnswer::own_h200_answer() const {
 }
 
 void CapacityAnswer::print(const std::optional<session::ClientLimit>& client, bool own_h200) const {
-  if (found_.interrupted && found_.readings.empty()) return;
+  if (found_.interrupted && found_.readings.empty()) {
+    std::fputs(interrupted_reads_text(reads_).c_str(), stdout);
+    return;
+  }
   session::RunCaveats searched = found_.seen;
   searched.add(reads_.seen);
   session::RunCaveats all = searched;
   if (client) all.add(client->seen);
+  if (found_.interrupted) std::fputs(kInterrupted, stdout);
   std::fputs(first_lines(all).c_str(), stdout);
   heading();
   table();
-  if (!found_.interrupted) answers();
-  if (!found_.interrupted && own_h200) own_h200_answer();
+  if (found_.interrupted) {
+    answers_so_far();
+  } else {
+    answers();
+    if (own_h200) own_h200_answer();
+  }
   std::fputs(page_cache_line(searched).c_str(), stdout);
   for (const judge::Flag& flag : searched.flags()) std::fputs(flag_line(flag).c_str(), stdout);
   std::fflush(stdout);

@@ -21,6 +21,10 @@ std::string limit_text(const measure::Estimate& from_storage, const measure::Est
                        const session::ReadsFound& reads, double host_cpu_ms, double cpus_busy,
                        const std::string& source = "storage");
 
+// What a signal left of the search over reads in flight, before any GPUs were tried: the best rate
+// so far, which may not be quoted. Empty where nothing was measured.
+std::string interrupted_reads_text(const session::ReadsFound& reads);
+
 // What `feedrate capacity` prints on stdout. What it is made of outlives it.
 class CapacityAnswer {
  public:
@@ -28,10 +32,10 @@ class CapacityAnswer {
                  const session::Found& found)
       : searched_(searched), reads_(reads), found_(found) {}
 
-  // What was asked for, the table of runs and the answers; of an interrupted search the table. The
-  // first line says whether all that may not be quoted, of both searches and of the run from
-  // memory. `own_h200`: also how many H200s, as this program trains them, the same images/s keep,
-  // where their rate is known.
+  // What was asked for, the table of runs and the answers; of an interrupted search what its runs
+  // have shown so far, as what may not be quoted. The first line says whether all that may not be
+  // quoted, of both searches and of the run from memory. `own_h200`: also how many H200s, as this
+  // program trains them, the same images/s keep, where their rate is known.
   void print(const std::optional<session::ClientLimit>& client, bool own_h200) const;
   // What this machine manages from memory, and which of the two is the limit beyond the answer.
   void print_client(const session::ClientLimit& client) const;
@@ -42,6 +46,7 @@ class CapacityAnswer {
   void heading() const;
   void table() const;
   void answers() const;
+  void answers_so_far() const;
   void own_h200_answer() const;
   void fed(double share) const;
   std::string source() const;  // "storage"; "page cache" where all that was read came from there

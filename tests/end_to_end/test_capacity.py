@@ -300,7 +300,7 @@ class Capacity(ProgramTest):
         self.assertRegex(answer.out, r"(?m)^  serious +short_window: ")
         self.run_cell(*few, "--max-seconds", "0.3", "--no-ceiling")
 
-    def test_a_signal_leaves_what_was_measured_and_no_answer(self):
+    def test_a_signal_leaves_what_was_measured_and_what_that_shows(self):
         for number in SIGNALS:
             with self.subTest(number):
                 shutil.rmtree(self.path("out"), True)
@@ -315,7 +315,13 @@ class Capacity(ProgramTest):
                 self.assertIn("medians of the runs with so many GPUs:\n", answer.out)
                 self.assertRegex(answer.out, r"(?m)^ +1 +[\d.]+% ")
                 self.assertRegex(answer.out, r"(?m)^  page cache warm$")
-                self.assertNotIn("AU of", answer.out)
+                self.assertTrue(answer.out.startswith("DO NOT QUOTE: interrupted "), answer)
+                for share in (90, 95):
+                    self.assertRegex(
+                        answer.out,
+                        rf"(?m)^AU of {share} % or more, so far: (at least|fewer than) \d+ GPU",
+                    )
+                self.assertNotIn("% or more: ", answer.out)
 
     def test_a_signal_before_the_first_run_has_ended_leaves_no_table(self):
         answer = self.stop(
@@ -327,18 +333,24 @@ class Capacity(ProgramTest):
         self.assertIn("feedrate: interrupted\n", answer.err)
         self.assertEqual(answer.out, "")
 
-    def test_a_signal_while_reads_in_flight_are_searched_for_leaves_nothing(self):
+    def test_a_signal_while_reads_in_flight_are_searched_for_leaves_their_best_rate(self):
         for number in SIGNALS:
             with self.subTest(number):
                 shutil.rmtree(self.path("out"), True)
                 answer = self.stop(
                     number,
-                    lambda: self.records_so_far("out/reads-in-flight") >= 1,
+                    lambda: self.records_so_far("out/reads-in-flight") >= 2,
                     *("capacity", "--dataset", self.data, *WARM, *QUICK),
                     *("--device", "emulated:200", "-o", self.path("out")),
                 )
                 self.assertIn("feedrate: interrupted\n", answer.err)
-                self.assertEqual(answer.out, "")
+                self.assertRegex(
+                    answer.out,
+                    r"\ADO NOT QUOTE: interrupted before the search was over\n"
+                    r"so far one GPU's loader got [\d,.]+ img/s \(\d+ workers? x depth \d+\); "
+                    r"no GPUs were tried yet\n\Z",
+                )
+                self.assertGreaterEqual(len(self.ledger("out/reads-in-flight")), 2)
 
     def test_what_cannot_be_measured_from_memory_is_no_answer(self):
         """Where the data cannot be copied."""

@@ -28,6 +28,17 @@ TEST(GpuSearch, FindsTheClosedFormsNumber) {
   }
 }
 
+TEST(GpuSearch, KnowsWhatStarvesBeforeItIsOver) {
+  judge::GpuSearch search({0.90}, {1, 64, 1});
+  EXPECT_FALSE(search.starved(0.90));
+  search.add(1, {1.0, std::nullopt});
+  search.add(2, {0.95, std::nullopt});
+  EXPECT_FALSE(search.starved(0.90));
+  search.add(4, {0.5, std::nullopt});
+  EXPECT_EQ(search.starved(0.90), 4);
+  EXPECT_EQ(search.starved(0.99), 2);
+}
+
 TEST(GpuSearch, BeginsWhereItIsTold) {
   for (const int start : {1, 3, 20, 40}) {
     judge::GpuSearch search({0.90}, {start, 64, 1});

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <string>
 
 #include "plan/expand.h"
@@ -208,6 +209,46 @@ std::string answered_for(const plan::AxisValues& axes,
   answer.print(client, /*own_h200=*/false);
   answer.print_client(client);
   return testing::internal::GetCapturedStdout();
+}
+
+// `utilisation`: by the number of GPUs that was tried.
+std::string interrupted_after(const std::map<int, double>& utilisation,
+                              const session::ReadsFound& reads = {}) {
+  const session::SearchedCell searched = session::searched_cell(
+      plan::expand({{"data", {"jpeg"}}, {"device", {"emulated:2400"}}, {"gpus", {"1"}}}).at(0));
+  session::Found found{
+      .search = {{session::kLeastUtilisation}, {1, 64, 1}}, .without_cpu = {}, .interrupted = 130};
+  for (const auto& [gpus, share] : utilisation) {
+    found.search.add(gpus, {.utilisation = share, .ci95 = {}});
+    found.readings[gpus] = {{.imgs_per_s = 2400}};
+  }
+  testing::internal::CaptureStdout();
+  text::CapacityAnswer(searched, reads, found).print({}, /*own_h200=*/true);
+  return testing::internal::GetCapturedStdout();
+}
+
+TEST(CapacityText, AnInterruptedSearchSaysWhatItHasShownSoFar) {
+  const std::string begins = "DO NOT QUOTE: interrupted before the search was over\nEMULATED GPUs";
+  const std::string fed = interrupted_after({{1, 0.99}, {2, 0.97}});
+  EXPECT_THAT(fed, AllOf(StartsWith(begins), HasSubstr("medians of the runs"),
+                         HasSubstr("\nAU of 90 % or more, so far: at least 2 GPUs\n"),
+                         Not(HasSubstr("own H200"))));
+  const std::string both = interrupted_after({{1, 0.99}, {2, 0.92}, {4, 0.5}});
+  EXPECT_THAT(
+      both, AllOf(HasSubstr("\nAU of 90 % or more, so far: at least 2 GPUs, fewer than 4 GPUs\n"),
+                  HasSubstr("\nAU of 95 % or more, so far: at least 1 GPU, fewer than 2 GPUs\n")));
+  EXPECT_THAT(interrupted_after({{1, 0.5}}),
+              HasSubstr("\nAU of 90 % or more, so far: fewer than 1 GPU\n"));
+}
+
+TEST(CapacityText, InterruptedBeforeAnyGpusItSaysWhatOneLoaderGot) {
+  const char* said =
+      "DO NOT QUOTE: interrupted before the search was over\n"
+      "so far one GPU's loader got 1,510 img/s (4 workers x depth 8); no GPUs were tried yet\n";
+  EXPECT_EQ(text::interrupted_reads_text(searched_reads()), said);
+  EXPECT_EQ(interrupted_after({}, searched_reads()), said);
+  EXPECT_EQ(text::interrupted_reads_text({}), "") << "nothing was measured";
+  EXPECT_EQ(interrupted_after({}), "");
 }
 
 // A read of a shard is no file.
