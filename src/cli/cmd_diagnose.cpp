@@ -1,3 +1,4 @@
+#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -69,6 +70,13 @@ void refuse_measuring(const CLI::App& app) {
   }
 }
 
+// Of a diagnosis that was interrupted and keeps nothing. stdout is for one line of JSON alone, if
+// that is asked for.
+void print_first_round(const session::DiagnosisSession& diagnosis, bool is_for_json) {
+  if (const auto measured = diagnosis.first_round_so_far())
+    std::fputs(text::first_round_text(*measured).c_str(), is_for_json ? stderr : stdout);
+}
+
 int diagnose(CLI::App& app, DiagnoseCommand& command) {
   session::ExperimentOptions& experiment = command.experiment;
   const auto print = [&](const session::DiagnosisAnswer& answer) {
@@ -100,6 +108,7 @@ int diagnose(CLI::App& app, DiagnoseCommand& command) {
                                        .is_tried = command.is_tried},
                                       session, cell, print);
   const int code = diagnosis.run();
+  if (experiment.output.empty()) print_first_round(diagnosis, command.json);
   const bool compares =
       code == 0 && !command.json && command.plants.empty() && !session.is_stopped();
   if (!compares || budget_s < kBudgetOfComparison) return code;

@@ -92,13 +92,30 @@ int DiagnosisSession::run() {
                 " (--budget)");
   const bool is_whole = measure();
   if (!is_whole) {
-    watcher_.warns(folder_.empty() ? "interrupted"
-                                   : "interrupted; go on: the same command with --resume");
+    watcher_.warns(folder_.empty()
+                       ? "interrupted; with -o DIR what is measured is kept, and --resume goes on"
+                       : "interrupted; go on: the same command with --resume");
   }
   if (evidence_.rounds.empty()) return session_.exit_code(1);
   const bool is_answered = answer(is_whole);
   const bool is_good = is_whole && is_answered && !has_failed_ && !lacks_blocks();
   return session_.exit_code(is_good ? 0 : 1);
+}
+
+std::optional<FirstRoundSoFar> DiagnosisSession::first_round_so_far() const {
+  if (!evidence_.rounds.empty()) return std::nullopt;
+  const judge::Round& rates = live_.round().rates;
+  const auto measured = [&](judge::LadderRung rung) {
+    const auto rate = rates.find(rung);
+    return rate == rates.end() ? 0.0 : rate->second;
+  };
+  const FirstRoundSoFar found{.cell = cell_,
+                              .device = live_.device(),
+                              .imgs_per_s = measured(own_rung(cell_)),
+                              .ceiling_imgs_per_s = measured(judge::LadderRung::synthetic),
+                              .device_idle = live_.device_idle()};
+  if (found.imgs_per_s <= 0 && found.ceiling_imgs_per_s <= 0) return std::nullopt;
+  return found;
 }
 
 // They failed in each round.

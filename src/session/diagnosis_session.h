@@ -36,6 +36,14 @@ struct DiagnosisAnswer {
   judge::Diagnosis diagnosis;
 };
 
+// What a diagnosis had measured that was interrupted before its first round was whole.
+struct FirstRoundSoFar {
+  plan::Cell cell;
+  std::string device{};                           // empty: the cell was not measured
+  double imgs_per_s = 0, ceiling_imgs_per_s = 0;  // 0: not measured
+  double device_idle = -1;  // share of the time in which the cell's device waited; < 0: unknown
+};
+
 // Of a ledger that is there, which stays as it is: see evidence_from().
 DiagnosisAnswer diagnosis_from(const std::filesystem::path& ledger,
                                const std::vector<std::string>& where);
@@ -51,6 +59,9 @@ class DiagnosisSession {
 
   // The exit code. Throws an Error where the ceiling or the cell cannot be measured.
   int run();
+
+  // After run(): nothing where a round is whole, or neither the ceiling nor the cell was measured.
+  std::optional<FirstRoundSoFar> first_round_so_far() const;
 
  private:
   double seconds() const;

@@ -166,6 +166,7 @@ void LiveRounds::add_measured(LadderRung rung, const run::Measurement& m,
   add_own_run(settings_, m, std::move(capacities), round_);
   device_ = m.device.name;
   step_s_ = 1e-3 * m.step_ms.summary.mean;
+  device_idle_ = m.device_idle_fraction;
   servers_.cpus = usable_cpus(m);
   look_at_storage();
   look_at_reads();

@@ -39,6 +39,8 @@ class LiveRounds {
   const plan::CellSettings& settings() const { return settings_; }
   const std::string& device() const { return device_; }
   double step_s() const { return step_s_; }  // mean
+  // Share of the window in which the device waited, in the cell's last run; < 0: there was none.
+  double device_idle() const { return device_idle_; }
   // After the first ladder: how many places the blocks of each round delay, mostly.
   std::size_t probes() const { return probes_of(settings_, wanted_).size(); }
 
@@ -83,6 +85,7 @@ class LiveRounds {
   judge::Servers servers_;
   std::string device_;  // its name, as the cell's last run tells it; and how long its steps took
   double step_s_ = 0;
+  double device_idle_ = -1;
   int number_ = 0;
   ledger::SeenInRounds seen_;
   ledger::SeenInRounds before_last_;  // before the ladder's last run, which may be replaced

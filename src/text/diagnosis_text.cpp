@@ -321,6 +321,23 @@ std::string diagnosis_text(const session::DiagnosisAnswer& answer) {
 
 }  // namespace
 
+std::string first_round_text(const session::FirstRoundSoFar& measured) {
+  const bool has_ceiling = measured.ceiling_imgs_per_s > 0;
+  const std::string ceiling = thousands(measured.ceiling_imgs_per_s) + " img/s";
+  std::string text = "DO NOT QUOTE: interrupted before the first round was whole\nso far: ";
+  if (measured.imgs_per_s <= 0)
+    return text + measured.cell.label() + ": its ceiling is " + ceiling +
+           ", and it was not measured yet\n";
+  text += heading({.cell = measured.cell, .device = measured.device}) + ": " +
+          thousands(measured.imgs_per_s) + " img/s";
+  if (has_ceiling)
+    text += ", " + percent(measured.imgs_per_s / measured.ceiling_imgs_per_s) +
+            " of its ceiling of " + ceiling;
+  if (measured.device_idle >= 0)
+    text += format("; the device waited %.0f %% of the time", 100 * measured.device_idle);
+  return text + "\n";
+}
+
 void print_decoder_rates(const plan::Cell& cell, const session::DecoderRates& rates) {
   std::fputs(paragraph(0, "the loader " + loader_text(cell["data"].value(), rates)).c_str(),
              stdout);

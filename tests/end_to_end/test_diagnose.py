@@ -57,6 +57,7 @@ SLOPE = {"place", "kind", "delay_ms", "extra_reads", "withheld", "pairs", "slope
 CAPACITY = {"resource", "imgs_per_s", "utilisation", "largest_stage", "largest_share"}
 REMEDY = {"remedy", "options", "why", "predicted", "measured", "by_workers", "not_tried"}
 STOPPED = {"name": "stopped", "severity": "serious", "reason": "for 12 s", "remedy": "wait"}
+LATER_RUNG = "round 1 · (?!synthetic)"  # the ceiling comes first
 NUMBER, RANGE = r"([\d,]+)", r"(?:[\d,]+ to [\d,]+|-)"
 
 
@@ -379,6 +380,25 @@ class Interrupted(DiagnoseTest):
         self.assertEqual((found["rounds"], self.rounds()), (1, 1))
         self.assertEqual(self.ledger("out")[: len(records)], records)
         self.call("validate", self.path("out"))
+
+    def test_without_a_folder_the_first_round_is_said(self):
+        process = self.start(*self.words(*BRIEF, "--budget", "10m"))
+        later = next((line for line in process.stderr if re.match(LATER_RUNG, line)), "")
+        self.assertTrue(later, "no rung after the ceiling")
+        process.send_signal(signal.SIGINT)
+        answer = self.finish(process)
+        self.assertEqual(answer.code, 128 + signal.SIGINT, answer)
+        self.assertRegex(
+            answer.out,
+            r"\ADO NOT QUOTE: interrupted before the first round was whole\n"
+            r"so far: jpeg .*"
+            r"(% of its ceiling of [\d,.]+ img/s; the device waited \d+ % of the time"
+            r"|: its ceiling is [\d,.]+ img/s, and it was not measured yet)\n\Z",
+        )
+        self.assertIn(
+            "feedrate: interrupted; with -o DIR what is measured is kept, and --resume goes on\n",
+            answer.err,
+        )
 
 
 class Rungs(DiagnoseTest):

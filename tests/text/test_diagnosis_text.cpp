@@ -14,8 +14,10 @@ namespace {
 
 using judge::LadderRung;
 using testing::AllOf;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
 // In one line: paragraphs are broken where a terminal's line ends.
 std::string printed(const MadeUpEvidence& made_up, const std::vector<judge::Remedy>& advice = {},
@@ -55,6 +57,24 @@ TEST(DiagnosisText, SaysWhichDecoderWasMeasured) {
 TEST(DiagnosisText, SaysAfterHowManyRoundsItWasInterrupted) {
   EXPECT_THAT(printed({}), AllOf(HasSubstr(" 3 rounds in 9 s: "), Not(HasSubstr("interrupted"))));
   EXPECT_THAT(printed({}, {}, 5), HasSubstr(" interrupted after 3 of 5 rounds in 9 s: "));
+}
+
+TEST(DiagnosisText, OfAnInterruptedFirstRoundItSaysWhatWasMeasured) {
+  session::FirstRoundSoFar measured{
+      .cell = plan::expand({{"device", {"emulated:1000"}}, {"data", {"jpeg"}}}).at(0),
+      .ceiling_imgs_per_s = 1000};
+  const std::string begins = "DO NOT QUOTE: interrupted before the first round was whole\nso far: ";
+  EXPECT_EQ(text::first_round_text(measured),
+            begins + measured.cell.label() +
+                ": its ceiling is 1,000 img/s, and it was not measured yet\n");
+  measured.device = "a device", measured.imgs_per_s = 640, measured.device_idle = 0.36;
+  EXPECT_THAT(text::first_round_text(measured),
+              AllOf(StartsWith(begins + "jpeg"),
+                    EndsWith(" on a device: 640 img/s, 64.0 % of its ceiling of 1,000 img/s; the "
+                             "device waited 36 % of the time\n")));
+  measured.ceiling_imgs_per_s = 0;
+  EXPECT_THAT(text::first_round_text(measured),
+              EndsWith(" on a device: 640 img/s; the device waited 36 % of the time\n"));
 }
 
 TEST(DiagnosisText, SaysWhereDelaysHadOtherBatches) {
