@@ -45,7 +45,7 @@ void make_pictures(const std::string& folder, bool quiet, const std::stop_token&
   data_gen::generate_dataset(
       options,
       [&](const data_gen::GenerateProgress& p) {
-        line.show(
+        line.show_count(
             format("making pictures · %d of %d", static_cast<int>(p.samples_done), kPictures));
       },
       [&] { return stop.stop_requested(); });

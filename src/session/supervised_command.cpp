@@ -34,7 +34,7 @@ struct AnswerHead {
 
 void show_news(Watcher& watcher, std::string_view news) {
   const std::string_view text = news.substr(news.empty() ? 0 : 1);
-  if (news.starts_with(kProgress)) return watcher.shows(std::string(text));
+  if (news.starts_with(kProgress)) return watcher.counts(std::string(text));
   watcher.shows_nothing();
   write_to(stderr, text);
 }

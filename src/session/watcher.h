@@ -18,6 +18,8 @@ class Watcher {
   virtual void lists(const std::filesystem::path& dataset, std::uint64_t files) = 0;
   virtual void shows(const std::string& what) = 0;
   virtual void shows(const std::string& run, const run::RunProgress& progress) = 0;
+  // How far something is: "12 of 300". A log has it only where that takes some seconds.
+  virtual void counts(const std::string& how_far) = 0;
   virtual void shows_nothing() = 0;
 
   // Lines that stay: of what was done, and of what the user should know.

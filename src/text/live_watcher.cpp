@@ -9,7 +9,7 @@
 namespace feedrate::text {
 
 void LiveWatcher::lists(const std::filesystem::path& dataset, std::uint64_t files) {
-  line_.show(listing_text(dataset, files, listing_.at(measure::now_ns(), files)));
+  line_.show_count(listing_text(dataset, files, listing_.at(measure::now_ns(), files)));
 }
 
 void LiveWatcher::shows(const std::string& what) { line_.show(what); }
@@ -17,6 +17,8 @@ void LiveWatcher::shows(const std::string& what) { line_.show(what); }
 void LiveWatcher::shows(const std::string& run, const run::RunProgress& progress) {
   line_.show(LiveLabels{run}, describe(progress, std::nullopt));
 }
+
+void LiveWatcher::counts(const std::string& how_far) { line_.show_count(how_far); }
 
 void LiveWatcher::shows_nothing() { line_.clear(); }
 

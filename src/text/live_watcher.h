@@ -16,6 +16,7 @@ class LiveWatcher : public session::Watcher {
   void lists(const std::filesystem::path& dataset, std::uint64_t files) override;
   void shows(const std::string& what) override;
   void shows(const std::string& run, const run::RunProgress& progress) override;
+  void counts(const std::string& how_far) override;
   void shows_nothing() override;
   void logs(const std::string& line) override;
   void warns(const std::string& line) override;

@@ -33,16 +33,26 @@ void ProgressLine::show(const LiveLabels& labels, const LiveNumbers& numbers) {
                  : labels.front() + ": " + numbers.front());
 }
 
-void ProgressLine::show(const std::string& text, double plain_every_s) {
+bool PlainProgress::takes(const std::string& text, bool is_count, std::int64_t now_ns) {
+  constexpr double kEverySeconds = 5;
+  if (began_ns_ == 0) began_ns_ = now_ns;
+  const std::int64_t since_ns = last_ns_ > 0 ? last_ns_ : began_ns_;
+  const bool waits = is_count || last_ns_ > 0;
+  if (waits && measure::seconds(now_ns - since_ns) < kEverySeconds) return false;
+  if (text == last_) return false;
+  last_ns_ = now_ns;
+  last_ = text;
+  return true;
+}
+
+void ProgressLine::put(const std::string& text, bool is_count) {
   if (quiet_) return;
-  const std::int64_t now = measure::now_ns();
   if (terminal_) {
     std::fprintf(stderr, "\r\033[K%s", shortened(text, terminal_columns() - 1).c_str());
     std::fflush(stderr);
     shown_ = true;
-  } else if (last_ns_ == 0 || measure::seconds(now - last_ns_) >= plain_every_s) {
+  } else if (plain_.takes(text, is_count, measure::now_ns())) {
     std::fprintf(stderr, "%s\n", text.c_str());
-    last_ns_ = now;
   }
 }
 

@@ -22,15 +22,30 @@ using LiveLabels = std::vector<std::string>;
 // the shortest have, they stand alone.
 std::string live_text(const LiveLabels& labels, const LiveNumbers& numbers, std::size_t columns);
 
-// One line on stderr that says how far things are: rewritten in place on a terminal, a plain line
-// every few seconds elsewhere. Used by one thread.
+// Which progress is worth a line where none is rewritten: no two within five seconds, and none
+// twice in a row. Used by one thread.
+class PlainProgress {
+ public:
+  // `is_count`: `text` says how far something is, and not that it begins. No count is taken in the
+  // first five seconds: "1 of 300" is stale at once, and what ends sooner has a result.
+  bool takes(const std::string& text, bool is_count, std::int64_t now_ns);
+
+ private:
+  std::int64_t began_ns_ = 0, last_ns_ = 0;  // the first call, the last line; 0: none yet
+  std::string last_;
+};
+
+// One line on stderr that says how far things are: rewritten in place on a terminal, elsewhere a
+// plain line as PlainProgress takes them. Used by one thread.
 class ProgressLine {
  public:
   // `quiet`: it shows nothing.
   explicit ProgressLine(bool quiet = false);
   ~ProgressLine() { clear(); }
-  // Shows `text` now (terminal), or if the last plain line is older than `plain_every_s`.
-  void show(const std::string& text, double plain_every_s = 5);
+  // What begins, or goes on.
+  void show(const std::string& text) { put(text, /*is_count=*/false); }
+  // How far something is: "12 of 300".
+  void show_count(const std::string& text) { put(text, /*is_count=*/true); }
   // "LABEL: NUMBERS", as live_text() fits them into the terminal; elsewhere all of it.
   void show(const LiveLabels& labels, const LiveNumbers& numbers);
   // Removes the line from the terminal, so that other output can follow.
@@ -39,9 +54,11 @@ class ProgressLine {
   void say(const std::string& text);
 
  private:
+  void put(const std::string& text, bool is_count);
+
   const bool terminal_, quiet_;
   bool shown_ = false;
-  std::int64_t last_ns_ = 0;
+  PlainProgress plain_;
 };
 
 // "filling the cache · 1,204 of 8,192 samples · 15 %", then "the first step took 1.2 s", then

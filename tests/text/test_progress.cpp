@@ -128,6 +128,32 @@ TEST(LiveText, AShorterLabelComesBeforeOneThatIsCut) {
   }
 }
 
+constexpr std::int64_t kSecondNs = 1'000'000'000;
+
+TEST(PlainProgress, WhatBeginsIsALineAndACountOnlyWhereItTakesLong) {
+  text::PlainProgress begins, counts;
+  EXPECT_TRUE(begins.takes("preparing", /*is_count=*/false, 100 * kSecondNs));
+  EXPECT_FALSE(begins.takes("measuring", /*is_count=*/false, 104 * kSecondNs)) << "too soon";
+  EXPECT_TRUE(begins.takes("measuring", /*is_count=*/false, 105 * kSecondNs));
+  EXPECT_FALSE(counts.takes("1/300", /*is_count=*/true, 100 * kSecondNs));
+  EXPECT_FALSE(counts.takes("200/300", /*is_count=*/true, 104 * kSecondNs));
+  EXPECT_TRUE(counts.takes("210/300", /*is_count=*/true, 105 * kSecondNs));
+  EXPECT_FALSE(counts.takes("220/300", /*is_count=*/true, 109 * kSecondNs));
+}
+
+TEST(PlainProgress, WhatBeginsDoesNotWaitForACount) {
+  text::PlainProgress progress;
+  EXPECT_FALSE(progress.takes("1/300", /*is_count=*/true, 100 * kSecondNs));
+  EXPECT_TRUE(progress.takes("preparing", /*is_count=*/false, 101 * kSecondNs));
+}
+
+TEST(PlainProgress, RepeatsNoLine) {
+  text::PlainProgress progress;
+  EXPECT_TRUE(progress.takes("listing photos", /*is_count=*/false, 100 * kSecondNs));
+  EXPECT_FALSE(progress.takes("listing photos", /*is_count=*/false, 110 * kSecondNs));
+  EXPECT_TRUE(progress.takes("listing photos · 64 files", /*is_count=*/true, 111 * kSecondNs));
+}
+
 TEST(Listing, CountsWhatItHasFound) {
   EXPECT_EQ(text::listing_text("photos", 12288), "listing photos · 12,288 files");
   EXPECT_EQ(text::listing_text("photos", 64), "listing photos · 64 files");
@@ -138,14 +164,13 @@ TEST(Listing, CountsWhatItHasFound) {
 }
 
 TEST(Listing, HasARateAfterASecond) {
-  constexpr std::int64_t kSecond = 1'000'000'000;
   text::ListingRate rate;
-  EXPECT_EQ(rate.at(10 * kSecond, 100), 0);
-  EXPECT_EQ(rate.at(11 * kSecond - 1, 600), 0);
-  EXPECT_EQ(rate.at(12 * kSecond, 1100), 500);
-  EXPECT_EQ(rate.at(14 * kSecond, 1100), 250) << "it has come to a halt";
-  EXPECT_EQ(rate.at(15 * kSecond, 50), 0) << "another listing";
-  EXPECT_EQ(rate.at(17 * kSecond, 250), 100);
+  EXPECT_EQ(rate.at(10 * kSecondNs, 100), 0);
+  EXPECT_EQ(rate.at(11 * kSecondNs - 1, 600), 0);
+  EXPECT_EQ(rate.at(12 * kSecondNs, 1100), 500);
+  EXPECT_EQ(rate.at(14 * kSecondNs, 1100), 250) << "it has come to a halt";
+  EXPECT_EQ(rate.at(15 * kSecondNs, 50), 0) << "another listing";
+  EXPECT_EQ(rate.at(17 * kSecondNs, 250), 100);
 }
 
 }  // namespace
