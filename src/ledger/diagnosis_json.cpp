@@ -108,10 +108,12 @@ Json patterns_json(const std::vector<judge::Pattern>& patterns) {
 // Null where no search was made.
 Json workers_json(const judge::Remedy& remedy) {
   if (remedy.by_workers.empty()) return nullptr;
-  Json json = {{"rates", Json::array()}, {"enough", nullptr}};
+  Json json = {{"rates", Json::array()}, {"enough", nullptr}, {"enough_ci95", nullptr}};
   for (const auto& [workers, rate] : remedy.by_workers)
     json["rates"].push_back({{"workers", workers}, {"imgs_per_s", estimate_json(rate)}});
   if (const auto enough = remedy.enough_workers()) json["enough"] = *enough;
+  if (const auto range = remedy.enough_range())
+    json["enough_ci95"] = {range->low, range->high ? Json(*range->high) : Json()};
   return json;
 }
 

@@ -285,6 +285,7 @@ class Advice(DiagnoseTest):
         self.assertEqual(number(told[1]), round(advice["predicted"]["mean"]))
         self.assertEqual(number(told[2]), round(advice["measured"]["mean"]))
         self.assertEqual(advice["options"], f"--workers {told[3]}")
+        self.assertEqual(set(advice["by_workers"]), {"rates", "enough", "enough_ci95"})
         own = next(r for r in found["ladder"] if r["rung"] == "none")["imgs_per_s"]["mean"]
         self.assertGreater(advice["measured"]["mean"], 1.3 * own)
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 
 #include "plan/expand.h"
@@ -91,6 +92,24 @@ TEST(DiagnosisJson, ARungThatWasLeftOutSaysWhy) {
   EXPECT_EQ(ladder.back(), Json({{"rung", "cold"}, {"left_out", "may not drop the page cache"}}));
   EXPECT_EQ(ladder[2]["left_out"], "failed once");
   EXPECT_TRUE(ladder[2].contains("imgs_per_s")) << "other rounds have it";
+}
+
+// Of 2 workers too slow, of 4 and 8 as good as each other.
+TEST(DiagnosisJson, TheWorkersThatAreEnoughHaveAnInterval) {
+  judge::Remedy remedy{.name = "more workers", .changes = {}, .why = {}, .predicted = {}};
+  const auto by_workers = [&](const std::optional<measure::Interval>& of_four) {
+    remedy.by_workers = {{2, {100, measure::Interval{90, 110}}},
+                         {4, {198, of_four}},
+                         {8, {200, measure::Interval{199, 201}}}};
+    ledger::DiagnosisOf of = made_up_of();
+    of.advice = {remedy};
+    return diagnosis_json_of(made_up_evidence(), of)["advice"][0]["by_workers"];
+  };
+  const Json surely = by_workers(measure::Interval{198, 199});
+  EXPECT_EQ(surely["enough"], 4);
+  EXPECT_EQ(surely["enough_ci95"], Json::array({4, 4}));
+  EXPECT_EQ(by_workers(measure::Interval{150, 240})["enough_ci95"], Json::array({4, nullptr}));
+  EXPECT_TRUE(by_workers({})["enough_ci95"].is_null()) << "too few runs";
 }
 
 TEST(DiagnosisJson, HasASlopeForEachPlace) {
