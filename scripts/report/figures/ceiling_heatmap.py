@@ -33,7 +33,8 @@ def _loses(cells, claims):
     for s in style.series_of(cells):
         told = [claims.loss(c) for c in panels.of_series(cells, s) if claims.loss(c).is_known]
         if lost := sum(one.is_shown for one in told):
-            counts.append((lost, f"{s.label} {lost} of {len(told)}"))
+            kind = clean(s.data, 20) + (f" ({clean(s.variant, 40)})" if s.variant else "")
+            counts.append((lost, f"{kind} {lost} of {len(told)}"))
     counts.sort(key=lambda pair: -pair[0])
     words = [words for _, words in counts[:NAMED]]
     words += [counted(len(counts) - NAMED, "more kind")] if len(counts) > NAMED else []

@@ -32,12 +32,11 @@ def _loses(plan, cells, claims):
     cell, claim, count, known = findings.worst(cells, claims.loss)
     if not cell:
         return findings.none(known)
-    words = f"{findings.name(cell)} loses {spread(claim.loss)} of the ceiling"
+    name, loss = findings.name(cell), spread(claim.loss)
+    words = f"{name} loses {loss} of the ceiling"
     if len(known) > 1:
-        which = findings.name(cell)
-        which = which if count == 1 else f"the largest measured, {which},"
-        words = f"A loss is shown for {count} of {len(known)} kinds and sizes: {which} loses"
-        words += f" {spread(claim.loss)}"
+        name = name if count == 1 else f"the largest measured, {name},"
+        words = f"A loss is shown for {count} of {len(known)} kinds and sizes: {name} loses {loss}"
     axis, line = over(panels.at_gpus(plan.setting, plan.gpus))
     same = [c for c in line if panels.series_key(c) == panels.series_key(cell)]
     found = knee.of(same) if axis == WORKERS and plan.gpus else None
