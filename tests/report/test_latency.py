@@ -181,6 +181,14 @@ class Claim(unittest.TestCase):
     def test_two_repetitions_are_a_look(self):
         self.assertIn("a look", drawn.claim(latency, sweep(repetitions=2), 1))
 
+    def test_the_title_names_the_cell_that_is_drawn(self):
+        """Where a loss is shown, where none is, and of a look."""
+        for records in (sweep(), sweep(png=1000.0, jpeg=1000.0), sweep(repetitions=2)):
+            page = drawn.page(latency, records, 1)
+            name = page.figure.legends[0].get_texts()[0].get_text()
+            self.assertIn(name, drawn.claim(latency, records, 1))
+            self.assertIn(name, page.caption[0])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -65,9 +65,10 @@ FIGURES = (
     Figure(
         "latency",
         "Step, wait and read times",
-        "What share of the batches took so long or less, of all runs of the cell with the largest"
-        " loss and of its ceiling, and how long the training thread waited for them; of single"
-        " reads the percentiles that the records keep",
+        "What share of the batches took so long or less, of all runs of the cell that the title"
+        " names (the largest loss, or else the least share of the ceiling) and of its ceiling, and"
+        " how long the training thread waited for them; of single reads the percentiles that the"
+        " records keep",
         FIRST,
     ),
     Figure(

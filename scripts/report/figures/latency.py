@@ -32,8 +32,12 @@ class Curve:
 
 
 def claim(plan, claims):
-    """How much the cell loses and how long its steps take; or that no loss is shown."""
-    return findings.of_places(plan, claims, _loses)
+    """How much the cell that is drawn loses and how long its steps take; or that no loss is shown,
+    and which cell is drawn."""
+    words, cell = findings.of_places(plan, claims, _loses), _chosen(plan.setting, plan.gpus, claims)
+    if cell is None or words.startswith(panels.name(cell)):
+        return words
+    return f"{words or plan.figure.title}; shown: {panels.name(cell)}"
 
 
 def _loses(cells, claims):
