@@ -140,8 +140,6 @@ class Looks(unittest.TestCase):
         looks = [*style.KINDS.values(), style.OTHER]
         for mark in ("colour", "marker", "line"):
             self.assertEqual(len({getattr(look, mark) for look in looks}), len(looks), mark)
-        hatches = [look.hatch for look in looks if look.hatch]
-        self.assertEqual(len(set(hatches)), len(hatches))
 
 
 if __name__ == "__main__":

@@ -320,7 +320,7 @@ class Media(unittest.TestCase):
 class Colours(unittest.TestCase):
     def test_a_colour_has_one_meaning(self):
         kinds = {look.colour for look in (*style.KINDS.values(), style.OTHER)}
-        stages = [colour for colour, _ in style.STAGES.values()]
+        stages = [*style.STAGES.values()]
         stages += [style.NORMALISE, style.COPY, style.STORAGE, style.SUBMIT, style.STEP]
         badges = [colour for _, colour in style.TAGS.values()]
         others = [*stages, *badges, *style.READINGS]

@@ -270,9 +270,9 @@ class Figure(Program):
         bars = diagnosis_file.read(os.path.join(self.folder, "ledger.jsonl")).bars()
         looks = {bar.step.name: waterfall.look_of(bar) for bar in bars}
         self.assertEqual(looks["normalise"][0], waterfall.MUTED)
-        self.assertEqual(looks["decode"][0], style.STAGES["decode"][0])
+        self.assertEqual(looks["decode"][0], style.STAGES["decode"])
         self.assertGreater(looks["decode"][2], looks["augment"][2])
-        self.assertNotEqual(looks["augment"][0], style.STAGES["augment"][0])
+        self.assertNotEqual(looks["augment"][0], style.STAGES["augment"])
         self.assertEqual({name for name, look in looks.items() if look[3]}, {"read"})
 
     def test_a_long_title_takes_more_lines_of_the_same_size(self):

@@ -144,7 +144,7 @@ def _notes(points):
 
 def _point(ax, point, look):
     cell, busy, share = point.cell, point.busy, point.cell.ratio
-    how = dict(ecolor=style.marker(look)["color"], zorder=3, capsize=0)
+    how = dict(ecolor=look.rim, zorder=3, capsize=0)
     marks.whisker(ax, share.mean, busy.mean, busy.error_bar, share.error_bar, **how)
     how = style.marker(look, cell.share_serious)
     marks.link(ax.plot([share.mean], [busy.mean], linestyle="none", **how), cell)

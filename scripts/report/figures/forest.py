@@ -71,7 +71,7 @@ def look_of(row):
     lie on its own interval."""
     look = style.KINDS.get(row.cell.data, style.OTHER)
     marker = "|" if look.marker == "_" else look.marker
-    return style.Look(look.colour if row.is_told else style.GREY, marker, look.line, look.hatch)
+    return style.Look(look.colour if row.is_told else style.GREY, marker, look.line)
 
 
 def _places(rows):
@@ -136,7 +136,7 @@ def widest(page, words, size):
 
 def _estimate(ax, y, row):
     look, found = look_of(row), row.found
-    how = dict(color=style.marker(look)["color"], zorder=4)
+    how = dict(color=look.rim, zorder=4)
     if found.low is not None:
         how |= dict(linewidth=style.scaled(1.6), solid_capstyle="butt")
         ax.plot([found.low, found.high], [y, y], **how)

@@ -114,10 +114,6 @@ def _looks(lines):
     return looks
 
 
-def _colour(look):
-    return style.marker(look)["color"]
-
-
 # What is said.
 
 
@@ -192,14 +188,14 @@ def _sample(look):
 
 def _run_look(look):
     """On the median: a run that is like it shows too."""
-    how = dict(marker="o", color=_colour(look), markerfacecolor=style.lighter(_colour(look), 0.75))
+    how = dict(marker="o", color=look.rim, markerfacecolor=style.lighter(look.rim, 0.75))
     return dict(how, markersize=style.scaled(4), markeredgewidth=style.scaled(0.7), zorder=5)
 
 
 def _delivered(ax, lines, looks, memory):
     for line, look in zip(lines, looks):
         needed = [statistics.median(list(map(au.demand, c.records))) for c in line.counts]
-        how = {**NEEDED, **({"color": _colour(look)} if len(lines) > 1 else {})}
+        how = {**NEEDED, **({"color": look.rim} if len(lines) > 1 else {})}
         ax.plot([c.gpus for c in line.counts], needed, linewidth=style.scaled(2), zorder=2, **how)
         _points(ax, line, look, [list(map(au.sustained, c.records)) for c in line.counts])
     _, top = ax.get_ylim()
@@ -224,7 +220,7 @@ def _utilisation(ax, lines, looks):
     for line, look in zip(lines, looks):
         _points(ax, line, look, [[100 * share for share in c.shares] for c in line.counts])
         for cell in (c for c in line.cells if not c.rate):
-            marks.missing(ax, cell.gpus, _colour(look))
+            marks.missing(ax, cell.gpus, look.rim)
     ax.axhline(100 * LEVEL, color=style.EDGE, linewidth=style.scaled(1.1), zorder=1.5)
     how = dict(xycoords=("axes fraction", "data"), va="center", color=style.EDGE)
     marks.say(ax, f"{100 * LEVEL:.0f} %", (1, 100 * LEVEL), (4, 0), **how)
@@ -237,7 +233,7 @@ def _utilisation(ax, lines, looks):
 def _points(ax, line, look, values):
     """Each run, and their median: hollow and with ! where a flag is serious."""
     medians, numbers = list(map(statistics.median, values)), [c.gpus for c in line.counts]
-    ax.plot(numbers, medians, linestyle=look.line, color=_colour(look), zorder=3)
+    ax.plot(numbers, medians, linestyle=look.line, color=look.rim, zorder=3)
     for count, runs, median in zip(line.counts, values, medians):
         ax.plot([count.gpus] * len(runs), runs, linestyle="none", **_run_look(look))
         point = ax.plot([count.gpus], [median], **style.marker(look, count.cell.serious))

@@ -193,7 +193,7 @@ def _curve(ax, curve):
     if curve.values:
         places = sorted({round(i * (count - 1) / (MOST - 1)) for i in range(MOST)})
         x = [max(curve.values[i], left) for i in places]
-        how = dict(linestyle=curve.look.line, color=style.marker(curve.look)["color"], zorder=3)
+        how = dict(linestyle=curve.look.line, color=curve.look.rim, zorder=3)
         how |= dict(drawstyle="steps-post", linewidth=style.scaled(1.6))
         ax.plot(x, [100 * (i + 1) / count for i in places], **how)
     for share, ms in _marked(curve):
@@ -210,7 +210,7 @@ def _say(ax, row):
     parts = []
     for curve in row:
         words = [f"p{100 * share:g} {amount(ms)}" for share, ms in _marked(curve)]
-        colour = style.lighter(style.marker(curve.look)["color"], -0.35)  # thin letters are pale
+        colour = style.lighter(curve.look.rim, -0.35)  # thin letters are pale
         parts += [(", ".join(words[i : i + 2]), colour) for i in range(0, len(words), 2)]
     for i, (words, colour) in enumerate(parts):
         up = 5 + 72 * LINE * (SAID - 1 - i)

@@ -61,7 +61,7 @@ def draw(setting, gpus, context):
     names = names_of(r.times for r in rows)
     spare = [n for n in names if n not in style.STAGES]
     colours = {n: style.SPARE[i % len(style.SPARE)] for i, n in enumerate(spare)}
-    colours |= {n: style.STAGES[n][0] for n in names if n in style.STAGES}
+    colours |= {n: style.STAGES[n] for n in names if n in style.STAGES}
     handles = [(Patch(facecolor=colours[n], edgecolor=style.EDGE), plain(n, 30)) for n in names]
     waits = Patch(facecolor="white", edgecolor=style.EDGE, hatch=HATCH)
     handles += [(waits, "waiting (wall − CPU)"), (Patch(color="black"), "device's time × workers")]

@@ -106,7 +106,7 @@ def _scaling(chosen, sizes):
 def _line(ax, row, look, below=0):
     """The cells at their numbers of GPUs, and from the first of them on what every further GPU
     would add if it cost nothing."""
-    colour, done = style.marker(look)["color"], [(n, c) for n, c in row if c.rate]
+    colour, done = look.rim, [(n, c) for n, c in row if c.rate]
     straight = style.GREY if look is CEILING else colour
     rates = [c.rate.mean if c.rate else math.nan for _, c in row]
     how = dict(linestyle=look.line, color=colour, zorder=3)

@@ -131,8 +131,8 @@ def _panel(ax, cells, scale, log):
     taken = Counter()
     for cell in (c for c in cells if not c.rate):
         place = scale.place(cell)
-        look = style.KINDS.get(cell.data, style.OTHER)
-        marks.missing(ax, place, style.marker(look)["color"], taken[place])
+        colour = style.KINDS.get(cell.data, style.OTHER).rim
+        marks.missing(ax, place, colour, taken[place])
         taken[place] += 1
     _ticks(ax, scale)
 
@@ -161,7 +161,7 @@ def _line(ax, cells, look, scale, below, wider):
         part = [(x, c) for x, c in done if scale.stands_apart(c) == apart]
         # A missing cell breaks the line instead of being bridged.
         rates = [c.rate.mean if c.rate else math.nan for _, c in part]
-        how = dict(linestyle=look.line, color=style.marker(look)["color"], zorder=3)
+        how = dict(linestyle=look.line, color=look.rim, zorder=3)
         how |= dict(linewidth=style.scaled(2 + wider)) if wider else {}
         ax.plot([x for x, _ in part], rates, **how)
     marks.points(ax, [(x, c, c.rate, c.serious) for x, c in done if c.rate], look, below, wider)
@@ -177,8 +177,7 @@ def _rings(ax, found, scale, wider):
             x, y = scale.place(cell), cell.rate.mean
             nth = sum(x == far and abs(y - high) < near for far, high in taken)
             taken.append((x, y))
-            colour = style.marker(series.look)["color"]
-            ax.plot([x], [y], **_ring(colour, 14 + wider + 3 * nth))
+            ax.plot([x], [y], **_ring(series.look.rim, 14 + wider + 3 * nth))
 
 
 def _ring(colour, size):

@@ -13,7 +13,7 @@ from ..look import style
 from ..text import tick
 
 COLOURS = {
-    **{name: style.STAGES[name][0] for name in STAGES},
+    **{name: style.STAGES[name] for name in STAGES},
     "queue": style.LIGHT,
     "copy": style.COPY,
     "wait": "#FFFFFF",

@@ -17,7 +17,7 @@ COLOURS = {
     "normalise": style.NORMALISE,
     "copy": style.COPY,
     "storage": style.STORAGE,
-    **{name: colour for name, (colour, _) in style.STAGES.items()},
+    **style.STAGES,
 }
 THICK, APART = 0.62, 0.4  # of a place: a bar; what sets the mark apart that is no link of the chain
 MUTED = style.lighter(style.LIGHT, 0.35)

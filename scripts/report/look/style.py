@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 from ..ledger.cells import kind_rank
@@ -99,32 +100,38 @@ RC = {
 }
 
 
+DARK_YELLOW = "#857A00"  # lines and rims of yellow markers: yellow alone does not show on white
+
+
 @dataclass(frozen=True)
 class Look:
-    """Colour, marker and line or hatch: any one of the three tells the kind in greyscale too."""
+    """Colour, marker and line: any one of the three tells the kind in greyscale too."""
 
     colour: str
     marker: str
     line: object
-    hatch: str = ""
+
+    @property
+    def rim(self):
+        """The colour of its lines and of its markers' rims."""
+        return DARK_YELLOW if self.colour == YELLOW else self.colour
 
 
 KINDS = {
-    "synthetic": Look(BLACK, "_", (0, (6, 3)), ""),
-    "tensor": Look(BLUE, "o", "-", ""),
-    "jpeg": Look(VERMILLION, "s", (0, (7, 1.5)), "//"),
-    "png": Look(GREEN, "^", (0, (4, 1.5, 1, 1.5)), "\\\\"),
-    "png0": Look(PURPLE, "v", (0, (1, 1)), "xx"),
-    "bmp": Look(ORANGE, "D", (0, (3, 1, 1, 1, 1, 1)), ".."),
-    "npy": Look(YELLOW, "P", (0, (5, 3)), "--"),
-    "npz": Look(WINE, "h", (0, (2, 1, 6, 1)), "||"),
-    "raw": Look(SKY, "X", (0, (9, 2, 2, 2)), "oo"),
-    "webp": Look(INDIGO, "<", (0, (6, 2, 6, 2, 1, 2)), "**"),
-    "auto": Look(BROWN, ">", (0, (2, 2, 9, 2)), "OO"),
+    "synthetic": Look(BLACK, "_", (0, (6, 3))),
+    "tensor": Look(BLUE, "o", "-"),
+    "jpeg": Look(VERMILLION, "s", (0, (7, 1.5))),
+    "png": Look(GREEN, "^", (0, (4, 1.5, 1, 1.5))),
+    "png0": Look(PURPLE, "v", (0, (1, 1))),
+    "bmp": Look(ORANGE, "D", (0, (3, 1, 1, 1, 1, 1))),
+    "npy": Look(YELLOW, "P", (0, (5, 3))),
+    "npz": Look(WINE, "h", (0, (2, 1, 6, 1))),
+    "raw": Look(SKY, "X", (0, (9, 2, 2, 2))),
+    "webp": Look(INDIGO, "<", (0, (6, 2, 6, 2, 1, 2))),
+    "auto": Look(BROWN, ">", (0, (2, 2, 9, 2))),
 }
-OTHER = Look(GREY, "p", (0, (2, 2)), "++")
+OTHER = Look(GREY, "p", (0, (2, 2)))
 EDGE = "#333333"  # rim of bars, and the mark beside hollow ones
-DARK_YELLOW = "#857A00"  # lines and rims of yellow markers: yellow alone does not show on white
 
 # A further variant of the same data keeps the colour and the marker and gets the next of these.
 VARIANT_LINES = (None, "-", (0, (1, 1.5)), (0, (8, 2, 1, 2, 1, 2)), (0, (3, 4)))
@@ -134,12 +141,12 @@ VARIANT_TONES = (0.0, 0.42, -0.40, 0.22, -0.20)  # mixed with white, or with bla
 # that no kind of data has.
 CPU_WAIT = "CPU wait"  # no stage, but drawn beside them
 STAGES = {
-    "lock": ("#EFA08A", "lock"),
-    "read": ("#9FD3E6", "read"),
-    "decode": ("#C9B458", "decode"),
-    "augment": ("#9CCFA4", "augment"),
-    "collate": ("#C3A6D8", "collate"),
-    CPU_WAIT: ("#8C8C8C", CPU_WAIT),
+    "lock": "#EFA08A",
+    "read": "#9FD3E6",
+    "decode": "#C9B458",
+    "augment": "#9CCFA4",
+    "collate": "#C3A6D8",
+    CPU_WAIT: "#8C8C8C",
 }
 NORMALISE, COPY, STORAGE, SUBMIT = "#6F86B5", "#E8DDB0", "#8E9E4E", "#B5B5B5"
 STEP = "#1F5F5B"
@@ -161,19 +168,14 @@ class Series:
 
 def series_of(cells):
     """The series of some cells, in the fixed order of the kinds, each with its look and label."""
-    found = sorted(
-        {
-            (kind_rank(c.data), c.variant_rank, c.variant, c.data)
-            for c in cells
-            if c.data != "synthetic"
-        }
-    )
-    count, series = {}, []
-    for *_, variant, data in found:
-        nth = count[data] = count.get(data, -1) + 1
-        label = data + (f" ({variant})" if variant else "")
-        look = variant_of(KINDS.get(data, OTHER), nth)
-        series.append(Series(data, variant, legend_label(label), look))
+    real = [c for c in cells if c.data != "synthetic"]
+    found = {(kind_rank(c.data), c.variant_rank, c.variant, c.data) for c in real}
+    count, series = Counter(), []
+    for *_, variant, data in sorted(found):
+        label = legend_label(data + (f" ({variant})" if variant else ""))
+        look = variant_of(KINDS.get(data, OTHER), count[data])
+        series.append(Series(data, variant, label, look))
+        count[data] += 1
     return series
 
 
@@ -181,7 +183,7 @@ def variant_of(base, nth):
     """The look of the nth that shares colour and marker with others, from 0 on."""
     line = VARIANT_LINES[nth % len(VARIANT_LINES)] or base.line
     tone = VARIANT_TONES[nth % len(VARIANT_TONES)]
-    return Look(lighter(base.colour, tone), base.marker, line, base.hatch)
+    return Look(lighter(base.colour, tone), base.marker, line)
 
 
 def legend_label(text):
@@ -199,22 +201,11 @@ def lighter(colour, share):
     return "#" + "".join(f"{round(p + (aim - p) * abs(share)):02x}" for p in parts)
 
 
-def marker(look, serious=False, **more):
+def marker(look, serious=False):
     """Keyword arguments of a marker: hollow where the cell carries a serious flag."""
-    edge = DARK_YELLOW if look.colour == YELLOW else look.colour
+    how = dict(color=look.rim, marker=look.marker, markeredgecolor=look.rim)
+    if not serious:
+        return how | dict(markerfacecolor=look.colour, markeredgewidth=scaled(0.8), zorder=4)
     # Hollow ones are larger, without a fill and on top: what they lie over still shows.
-    size = (
-        dict(markersize=scaled(11), markeredgewidth=scaled(1.6), zorder=6)
-        if serious
-        else dict(markeredgewidth=scaled(0.8), zorder=4)
-    )
-    return dict(
-        dict(
-            color=edge,
-            marker=look.marker,
-            markeredgecolor=edge,
-            **size,
-            markerfacecolor="none" if serious else look.colour,
-        ),
-        **more,
-    )
+    how |= dict(markerfacecolor="none", markeredgewidth=scaled(1.6), zorder=6)
+    return how | dict(markersize=scaled(11))
