@@ -61,9 +61,9 @@ def draw(setting, gpus, context):
     left = forest.left_out(len(every) - len(series), context.medium)
     note = "Below each share: the workers chosen. Darker is nearer to the ceiling;"
     page.foot(drawn, left + [f"{note} empty: not asked for."])
-    letters, start = style.pt(10.5), 0.06 if page.bare else 0.05 * page.width
+    letters = style.pt(10.5)
     names = [forest.broken(page, s.label, letters, 0.36 * page.width) for s in series]
-    left = (start + forest.widest(page, names, letters) + 0.1) / page.width
+    left = (page.edge + forest.widest(page, names, letters) + 0.1) / page.width
     # upright in a column, where they need the room that their letters take
     under = 1.05 if page.narrow else 0.30
     (ax,) = page.panels(1, left=left, under=under, over=0.15, tall=0.36 * len(series))

@@ -83,19 +83,18 @@ def _lay_out(page, rows):
     names stand on several lines."""
     room = 0.4 * page.width
     size = style.pt(10.5 if max(len(row.name) for row in rows) <= 36 else style.SMALL)
-    edge = 0.06 if page.bare else 0.05 * page.width
     names = [broken(page, row.name, size, room) for row in rows]
     left = widest(page, names, size) + 0.1
     right = widest(page, [_words(page, row) for row in rows if row.found], size) + 0.1
     least = (0.38 if page.narrow else 0.25) * page.width
-    if page.width - left - right - 2 * edge < least:
+    if page.width - left - right - 2 * page.edge < least:
         names = [broken(page, row.name, size, 0.6 * room) for row in rows]
         left = widest(page, names, size) + 0.1
     high = max(words.count("\n") + 1 for words in [*names, *(_words(page, r) for r in rows)])
     (ax,) = page.panels(
         1,
-        left=(edge + left) / page.width,
-        right=1 - (edge + right) / page.width,
+        left=(page.edge + left) / page.width,
+        right=1 - (page.edge + right) / page.width,
         over=0.12,
         tall=(0.06 + 0.11 * high) * (len(rows) + FIRST_LINE),
     )

@@ -71,7 +71,7 @@ def draw(setting, gpus, context):
     axes = page.panels(len(found), wide=0.35, columns=1, tall=tall, over=over, high=over + 0.32)
     for i, (ax, (name, row)) in enumerate(zip(axes, found)):
         _panel(ax, row)
-        ax.set_title(name, loc="left", pad=72 * page.factor * (over - 0.20))
+        ax.set_title(name, loc="left", pad=style.scaled(72 * (over - 0.20)))
         _say(ax, row)
         if at_bottom(axes, i) or not page.narrow:
             ax.set_xlabel("ms" + (", log scale" if ax.get_xscale() == "log" else ""))

@@ -23,11 +23,12 @@ from ..text import plain
 
 LEFT, RIGHT = 0.05, 0.965
 TAG = 2.05  # inches of its width, at the right edge
-TITLES = (15, 14, 13, 12, 11)  # points, of which the largest that does is taken
-ALONE = 13  # points, from which on a title stands on one line
+# Lines of a title and its points, of which the first that does is taken.
+TITLES = ((1, 15), (1, 14), (1, 13), (2, 14), (2, 13), (2, 12), (2, 11))
 NOTES, LETTERS = 3, 156  # lines below the panels of a sheet, and letters in each
 ACROSS = 46  # letters of a legend's entry in a column
 WORDS = 32  # of a caption, without its marks; the claim, which it begins with, is whole in any case
+DARK = "#222222"
 
 
 class Page:
@@ -42,26 +43,25 @@ class Page:
         self.setting, self.context = setting, context
         self.bare, self.narrow = medium.is_bare, medium.is_narrow
         self.scale = 1.0 if self.bare else scale
-        self.factor = medium.text / style.SHEET.text
         self.width = medium.width * self.scale
         self.height = (medium.height or medium.width) * self.scale
+        self.edge = 0.06 if self.bare else LEFT * self.width  # inches, free at the left
         words = words or heading(setting, gpus)
         self.caption, self.notes = [title + "."], []  # a paper's words for it; all that is said
         self._tell(words + ".")
         self.figure = Figure(figsize=(self.width, self.height))
         FigureCanvasAgg(self.figure)
         # Inches right of and above the upper left corner, wherever panels() puts that.
-        self.from_top = self.figure.dpi_scale_trans + ScaledTranslation(
-            0, 1, self.figure.transFigure
-        )
-        if self.bare:
-            self.above, self.below = self._small_tag(setting.kind), 0.03
-            return
-        self.above, self.below = 0.83, 0.62  # inches that are taken
-        self._tag(setting.kind)
-        self._title(plain(title, 300), setting.kind)
-        at = 1 - self.inches(self.above - 0.23)
-        self._line(plain(words, 240), at, 11, color="#333333")  # all of a setting
+        inches = self.figure.dpi_scale_trans
+        self.from_top = inches + ScaledTranslation(0, 1, self.figure.transFigure)
+        self.above, self.below = (0.03, 0.03) if self.bare else (0.83, 0.62)  # inches, taken
+        tag = style.TAGS.get(setting.kind)
+        if tag:
+            self._tag(*tag)
+        if not self.bare:
+            self._title(plain(title, 300), TAG / self.width if tag else 0)
+            at = 1 - self.inches(self.above - 0.23)
+            self._line(plain(words, 240), at, 11, color="#333333")  # all of a setting
 
     def inches(self, value):
         """Inches of height as a share of the page."""
@@ -73,23 +73,34 @@ class Page:
         if sum(map(_count, [*self.caption, words])) <= WORDS:
             self.caption.append(words)
 
-    def _title(self, words, kind):
-        """In at most two lines, the first beside the tag, a little smaller if need be; only what
-        does not fit so takes more."""
+    def _tag(self, words, colour):
+        """A strip in the corner of a sheet; of a bare page, in a line of its own."""
+        look = dict(color="white", weight="bold")
+        if self.bare:
+            look |= dict(fontsize=style.LEAST, ha="right", va="top", transform=self.from_top)
+            box = dict(facecolor=colour, edgecolor="none", pad=1.5)
+            self.figure.text(self.width - 0.05, -0.04, words, bbox=box, **look)
+            self.above = 0.19
+            return
+        width, height = TAG / self.width, self.inches(0.40)
+        corner, where = (1 - width, 1 - height), dict(transform=self.figure.transFigure)
+        box = Rectangle(corner, width, height, color=colour, zorder=10, **where)
+        self.figure.add_artist(box)
+        look |= dict(fontsize=12.5, ha="center", va="center", zorder=11)
+        self.figure.text(1 - width / 2, 1 - height / 2, words, **look)
+
+    def _title(self, words, tag):
+        """In at most two lines, the first beside the tag, which takes that share of the width, a
+        little smaller if need be; only what does not fit so takes more."""
         whole = RIGHT - LEFT
-        rooms = (1 - TAG / self.width - LEFT - 0.01, whole) if kind in style.TAGS else (whole,)
-        for size in TITLES:
+        rooms = (1 - tag - LEFT - 0.01, whole) if tag else (whole,)
+        for most, size in TITLES:
             found = lines.of_title(words, lambda part: self._width(part, size), rooms)
-            if len(found) == 1 and size >= ALONE:
+            if len(found) <= most:
                 break
-        else:
-            for size in TITLES[1:]:
-                found = lines.of_title(words, lambda part: self._width(part, size), rooms)
-                if len(found) < 3:
-                    break
         top = 0.31 if len(found) == 1 else 0.28
         for i, line in enumerate(found):
-            self._line(line, 1 - self.inches(top + 0.25 * i), size, weight="bold", room=whole)
+            self._line(line, 1 - self.inches(top + 0.25 * i), size, weight="bold")
         self.above += 0.25 * (len(found) - 1)
 
     def _width(self, words, size):
@@ -105,58 +116,34 @@ class Page:
         if self.bare:
             return
         for line in textwrap.wrap(plain(words, 600), int(122 * self.scale)):
-            y = 1 - self.inches(self.above + 0.02)
-            self._line(line, y, 10, color="#222222")
+            self._line(line, 1 - self.inches(self.above + 0.02), 10, color=DARK)
             self.above += 0.19
         self.above += 0.05
 
-    def _line(self, words, y, size, room=RIGHT - LEFT, **more):
+    def _line(self, words, y, size, **more):
+        """Of a sheet; smaller where it is too long."""
         text = self.figure.text(LEFT, y, words, fontsize=size, va="center", **more)
         renderer = self.figure.canvas.get_renderer()
         width = text.get_window_extent(renderer).width / self.figure.bbox.width
-        if width > room:
-            text.set_fontsize(max(6.5, size * room / width))
-        return text
-
-    def _tag(self, kind):
-        if kind not in style.TAGS:
-            return
-        words, colour = style.TAGS[kind]
-        width, height = TAG / self.width, self.inches(0.40)
-        corner, where = (1 - width, 1 - height), dict(transform=self.figure.transFigure)
-        box = Rectangle(corner, width, height, color=colour, zorder=10, **where)
-        self.figure.add_artist(box)
-        look = dict(color="white", weight="bold", fontsize=12.5, ha="center", va="center")
-        self.figure.text(1 - width / 2, 1 - height / 2, words, zorder=11, **look)
-
-    def _small_tag(self, kind):
-        """The tag of a bare page, in its own line; returns the inches that it takes."""
-        if kind not in style.TAGS:
-            return 0.03
-        words, colour = style.TAGS[kind]
-        look = dict(color="white", weight="bold", fontsize=style.LEAST, ha="right", va="top")
-        box = dict(facecolor=colour, edgecolor="none", pad=1.5)
-        at = self.width - 0.05, -0.04
-        self.figure.text(*at, words, transform=self.from_top, bbox=box, **look)
-        return 0.19
+        if width > RIGHT - LEFT:
+            text.set_fontsize(max(6.5, size * (RIGHT - LEFT) / width))
 
     def legend(self, handles, labels):
         """Between the title and the panels, in as few rows as the page's width allows."""
         if self.narrow:
             labels = [textwrap.fill(words, ACROSS) for words in labels]
-        left = 0.04 if self.bare else LEFT * self.width
+        left = 0.04 if self.bare else self.edge
         room = self.width - 0.08 if self.bare else (RIGHT - LEFT) * self.width
         at = (left, (0.0 if self.bare else 0.09) - self.above)
-        place = dict(loc="upper left", bbox_to_anchor=at, bbox_transform=self.from_top)
-        look = dict(frameon=False, handlelength=2.6, handletextpad=0.6, borderaxespad=0)
+        look = dict(loc="upper left", bbox_to_anchor=at, bbox_transform=self.from_top)
+        look |= dict(frameon=False, handlelength=2.6, handletextpad=0.6, borderaxespad=0)
         look |= dict(borderpad=0, columnspacing=1.0 if self.bare else 1.5)
         for rows in range(1, len(labels) + 1):
-            legend = self.figure.legend(
-                handles, labels, ncol=math.ceil(len(labels) / rows), **place, **look
-            )
+            columns = math.ceil(len(labels) / rows)
+            legend = self.figure.legend(handles, labels, ncol=columns, **look)
             box = legend.get_window_extent(self.figure.canvas.get_renderer())
             if box.width <= room * self.figure.dpi or rows == len(labels):
-                self.above += box.height / self.figure.dpi + 0.09 * self.factor
+                self.above += box.height / self.figure.dpi + style.scaled(0.09)
                 return
             legend.remove()
 
@@ -170,25 +157,26 @@ class Page:
         self.notes += [*notes, source + "."]
         if marked:
             self.caption.append(marked + ".")
-        width = int(LETTERS * self.scale)
-        said = lines.of_notes(plain(" ".join(notes), 4000), width, NOTES)
-        parts = [(line, "#222222") for line in said]
-        parts += [(line, style.GREY) for line in lines.of_notes(plain(source, 600), width, 1)]
         if self.bare:
-            width = 56 if self.narrow else 120
-            parts = [(words, "#222222") for words in textwrap.wrap(marked, width)]
-        step, start = (0.115, 0.04) if self.bare else (0.148, 0.09)
-        left = 0.05 if self.bare else LEFT * self.width
+            left, step, start = 0.05, 0.115, 0.04
+            parts = [(line, DARK) for line in textwrap.wrap(marked, 56 if self.narrow else 120)]
+        else:
+            left, step, start = self.edge, 0.148, 0.09
+            width = int(LETTERS * self.scale)
+            said = lines.of_notes(plain(" ".join(notes), 4000), width, NOTES)
+            parts = [(line, DARK) for line in said]
+            said = lines.of_notes(plain(source, 600), width, 1)
+            parts += [(line, style.GREY) for line in said]
+        look = dict(fontsize=style.pt(style.TINY), va="bottom")
+        look |= dict(transform=self.figure.dpi_scale_trans)
         for i, (line, colour) in enumerate(parts, 1):
-            look = dict(fontsize=style.pt(style.TINY), color=colour, va="bottom")
-            inches = self.figure.dpi_scale_trans
-            self.figure.text(left, start + (len(parts) - i) * step, line, transform=inches, **look)
+            y = start + (len(parts) - i) * step
+            self.figure.text(left, y, line, color=colour, **look)
         self.below = start + 0.04 + len(parts) * step
 
     def panels(
         self,
         count,
-        right_axis=False,
         left=None,
         right=None,
         under=0.52,
@@ -206,20 +194,16 @@ class Page:
         these."""
         if self.narrow:
             columns = columns or min(count, 2)
-            left = 0.155 if left is None else left
-            right = (0.865 if right_axis else 0.955) if right is None else right
+            left, right = left or 0.155, right or 0.955
         else:
-            columns = count if count <= 3 else math.ceil(math.sqrt(count))
-            columns = 1 if heights else columns
-            left = 0.103 if left is None else left
-            right = (0.925 if right_axis else 0.967) if right is None else right
+            columns = 1 if heights else count if count <= 3 else math.ceil(math.sqrt(count))
+            left, right = left or 0.103, right or 0.967
         rows = math.ceil(count / columns)
-        above, below = self.above + self.factor * over, self.below + self.factor * under
-        high, wide = self.factor * high, wide * (0.45 if self.narrow else self.factor)
+        above, below = self.above + style.scaled(over), self.below + style.scaled(under)
+        high, wide = style.scaled(high), 0.45 * wide if self.narrow else style.scaled(wide)
         width = ((right - left) * self.width - (columns - 1) * wide) / columns
         if self.bare:
-            tall = self._tall(tall, width)
-            self.height = above + below + rows * tall + (rows - 1) * high
+            self.height = above + below + rows * self._tall(tall, width) + (rows - 1) * high
             self.figure.set_size_inches(self.width, self.height)
         height = (self.height - above - below - (rows - 1) * high) / rows
         top, bottom = 1 - self.inches(above), self.inches(below)
@@ -235,13 +219,13 @@ class Page:
     def _tall(self, tall, width):
         """The inches of a panel that is so wide and, in a column, so tall (None: as usual)."""
         if tall is not None:
-            return tall * self.factor * style.SHEET.text / style.COLUMN.text
+            return style.scaled(tall) * style.SHEET.text / style.COLUMN.text
         return 1.25 if self.narrow else min(max(0.62 * width, 1.5), 2.6)
 
     def _fix_labels(self, ax):
         """Sets where the axis label stands. Otherwise every draw would lay out all ticks once more
         to find its place. Vertical axes have no label of their own, see sides()."""
-        points = self.factor * 11 + 1.16 * rcParams["xtick.labelsize"]
+        points = style.scaled(11) + 1.16 * rcParams["xtick.labelsize"]
         below = ax.transAxes + ScaledTranslation(0, -points / 72, self.figure.dpi_scale_trans)
         ax.xaxis.set_label_coords(0.5, 0, transform=below)
         ax.yaxis.set_label_coords(0, 0.5)

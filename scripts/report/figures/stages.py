@@ -15,7 +15,7 @@ from ..ledger.cells import sizes_of
 from ..look import style
 from ..text import amount, clean, percent, plain, spread, tick, workers
 from . import findings, forest, marks
-from .page import LEFT, Page
+from .page import Page
 
 ROWS = 16  # on a sheet; more make it larger
 HATCH = "////"
@@ -118,14 +118,13 @@ def _lay_out(page, groups):
     if page.narrow:  # the numbers stand below the name: there is no room for them at the right
         names = [f"{name}\n{row.words}".strip() for name, row in zip(names, rows)]
     lines = max(name.count("\n") + 1 for name in names)
-    start = 0.06 if page.bare else LEFT * page.width
     heads = forest.widest(page, [heading for heading, _ in groups], size)
     wide = max(forest.widest(page, names, size), 1.15 * heads)  # which are bold
-    left = start + wide + 0.1
+    left = page.edge + wide + 0.1
     right = (
         0.1
         if page.narrow
-        else start + 0.1 + forest.widest(page, [r.words for r in rows], style.pt(10.5))
+        else page.edge + 0.1 + forest.widest(page, [r.words for r in rows], style.pt(10.5))
     )
     sides = dict(left=left / page.width, right=1 - right / page.width)
     (ax,) = page.panels(1, over=0.10, tall=(0.06 + 0.11 * lines) * -y, **sides)
@@ -138,9 +137,11 @@ def _lay_out(page, groups):
         row.thick = min(0.72, 0.42 / inches)
     for heading, group in groups:
         # Headings begin where the labels do, not where the bars do.
-        above = min(0.80, 0.5 * group[0].thick + 0.25 * page.factor / inches)
+        above = min(0.80, 0.5 * group[0].thick + style.scaled(0.25) / inches)
         how = dict(xycoords=("figure fraction", "data"), va="center", weight="bold")
-        marks.say(ax, plain(heading), (start / page.width, group[0].y + above), (0, 0), 10.5, **how)
+        marks.say(
+            ax, plain(heading), (page.edge / page.width, group[0].y + above), (0, 0), 10.5, **how
+        )
     return ax
 
 

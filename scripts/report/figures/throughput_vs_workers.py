@@ -69,7 +69,8 @@ def draw(setting, gpus, context):
     alike = ["Of lines that lie on each other, those below are wider."] * any(wider.values())
     page.foot(cells, _knees(knees, lines) + alike + panels.shares_the_cpu(cells))
     shared = len({id(c.ceiling) for c in cells if c.ceiling}) <= 1
-    axes = page.panels(len(sizes), right_axis=True, wide=0.42 if shared else 1.15)
+    right = 0.865 if page.narrow else 0.925  # free for the axis of the shares
+    axes = page.panels(len(sizes), right=right, wide=0.42 if shared else 1.15)
     for ax, size in zip(axes, sizes):
         _panel(ax, panels.in_panel(cells, size), scale, log)
         for i, s in enumerate(series, 1):
