@@ -13,7 +13,7 @@ from ..ledger import ledger, statistics
 from ..look import style
 from ..text import plain, spread
 from . import findings, marks
-from .page import Page
+from .page import page_of
 
 # of a name beside its point: points to the right, and lines up
 PLACES = [(dx, lines) for lines in (0, -1, 1, -2, -3) for dx in (8, -8)]
@@ -49,8 +49,7 @@ def draw(setting, gpus, context):
     trap = _trap(points, context.claims) if len(points) >= LEAST else None
     if not trap:  # all on the diagonal: the share alone says it, in its own figure
         return None
-    title = findings.title("au_vs_share", setting, gpus, context.claims)
-    page = Page(setting, title, context, gpus)
+    page = page_of("au_vs_share", setting, gpus, context)
     series = style.series_of([p.cell for p in points])
     look_of = {(s.data, s.variant): s.look for s in series}
     samples = [Line2D([], [], linestyle="none", **style.marker(s.look)) for s in series]

@@ -12,7 +12,7 @@ from ..ledger.cells import sizes_of
 from ..look import style
 from ..text import clean, counted, percent, plain, share_words, spread, workers
 from . import findings, forest, marks
-from .page import Page
+from .page import page_of
 
 NO_SIZE = "no stored size"
 NAMED = 2  # kinds in the title
@@ -56,14 +56,13 @@ def draw(setting, gpus, context):
         return None
     series = _worst(every, chosen, forest.TALL if context.medium.is_bare else ROWS)
     drawn = [c for (s, _), c in chosen.items() if c and s in series]
-    title = findings.title("ceiling_heatmap", setting, gpus, context.claims)
-    page = Page(setting, title, context, gpus)
+    page = page_of("ceiling_heatmap", setting, gpus, context)
     left = forest.left_out(len(every) - len(series), context.medium)
     note = "Below each share: the workers chosen. Darker is nearer to the ceiling;"
     page.foot(drawn, left + [f"{note} empty: not asked for."])
     letters = style.pt(10.5)
     names = [forest.broken(page, s.label, letters, 0.36 * page.width) for s in series]
-    left = (page.edge + forest.widest(page, names, letters) + 0.1) / page.width
+    left = (page.edge + page.widest(names, letters) + 0.1) / page.width
     # upright in a column, where they need the room that their letters take
     under = 1.05 if page.narrow else 0.30
     (ax,) = page.panels(1, left=left, under=under, over=0.15, tall=0.36 * len(series))

@@ -46,16 +46,15 @@ def draw(page, rows):
     """The axes with all rows, the first at the top; its horizontal limits are left to the
     caller."""
     ax = _lay_out(page, rows)
-    for y, row in zip(_places(rows), rows):
+    for i, row in enumerate(rows):
         if row.found is None:  # why there is none: never a point at zero
-            how = dict(color=style.VERMILLION, weight="bold")
             room = page.width * (1 - ax.get_position().x0) - 0.2
             words = broken(page, "× " + row.words, style.pt(style.SMALL), room / 1.15)  # bold
-            _say(ax, words, 0, y, (5, 0), **how)
+            marks.say_beside(ax, words, 0, -i, (5, 0), color=style.VERMILLION, weight="bold")
         else:
-            _estimate(ax, y, row)
+            _estimate(ax, -i, row)
             colour = style.EDGE if row.is_told else style.GREY
-            _say(ax, _words(page, row), 1, y, (8, 0), color=colour)
+            marks.say_beside(ax, _words(page, row), 1, -i, (8, 0), color=colour)
     return ax
 
 
@@ -74,34 +73,25 @@ def look_of(row):
     return style.Look(look.colour if row.is_told else style.GREY, marker, look.line)
 
 
-def _places(rows):
-    return [-float(i) for i in range(len(rows))]
-
-
 def _lay_out(page, rows):
     """With the room at the sides that the words need, but most of the page for the rows: longer
     names stand on several lines."""
     room = 0.4 * page.width
     size = style.pt(10.5 if max(len(row.name) for row in rows) <= 36 else style.SMALL)
     names = [broken(page, row.name, size, room) for row in rows]
-    left = widest(page, names, size) + 0.1
-    right = widest(page, [_words(page, row) for row in rows if row.found], size) + 0.1
+    numbers = [_words(page, row) for row in rows if row.found]
+    left, right = page.widest(names, size) + 0.1, page.widest(numbers, size) + 0.1
     least = (0.38 if page.narrow else 0.25) * page.width
     if page.width - left - right - 2 * page.edge < least:
         names = [broken(page, row.name, size, 0.6 * room) for row in rows]
-        left = widest(page, names, size) + 0.1
+        left = page.widest(names, size) + 0.1
     high = max(words.count("\n") + 1 for words in [*names, *(_words(page, r) for r in rows)])
-    (ax,) = page.panels(
-        1,
-        left=(page.edge + left) / page.width,
-        right=1 - (page.edge + right) / page.width,
-        over=0.12,
-        tall=(0.06 + 0.11 * high) * (len(rows) + FIRST_LINE),
-    )
-    ax.set_yticks(_places(rows), names, fontsize=size, linespacing=1.05)
-    ax.tick_params(axis="y", length=0)
-    ax.grid(False, axis="y")
-    ax.set_ylim(-(len(rows) - 1) - FIRST_LINE, FIRST_LINE)
+    left, right = (page.edge + left) / page.width, 1 - (page.edge + right) / page.width
+    tall = (0.06 + 0.11 * high) * (len(rows) + FIRST_LINE)
+    (ax,) = page.panels(1, left=left, right=right, over=0.12, tall=tall)
+    places = [-i for i in range(len(rows))]
+    marks.name_rows(ax, places, names, fontsize=size, linespacing=1.05)
+    ax.set_ylim(places[-1] - FIRST_LINE, FIRST_LINE)
     return ax
 
 
@@ -110,7 +100,7 @@ def broken(page, name, size, room):
     allow."""
     words = plain(name, 160)
     letters = len(words)
-    while letters > 8 and (wide := widest(page, words.split("\n"), size)) > room:
+    while letters > 8 and (wide := page.widest(words.split("\n"), size)) > room:
         letters = min(letters - 1, int(letters * room / wide))
         wrapped = textwrap.wrap(lines.glued(plain(name, 160)), max(8, letters))
         words = "\n".join(wrapped).replace(lines.GLUE, " ")
@@ -121,16 +111,6 @@ def _words(page, row):
     """The numbers; in a column their interval, and what follows it, on lines of their own."""
     words = plain(row.words, 80)
     return words.replace(" (", "\n(", 1).replace(") ", ")\n", 1) if page.narrow else words
-
-
-def widest(page, words, size):
-    """Inches."""
-    renderer, widest = page.figure.canvas.get_renderer(), 0.0
-    for one in dict.fromkeys(words):
-        text = page.figure.text(0, 0, one, fontsize=size)
-        widest = max(widest, text.get_window_extent(renderer).width / page.figure.dpi)
-        text.remove()
-    return widest
 
 
 def _estimate(ax, y, row):
@@ -148,7 +128,3 @@ def _estimate(ax, y, row):
     marks.link(ax.plot([found.mean], [y], linestyle="none", clip_on=False, **how), row.cell)
     if row.is_invalid:
         marks.exclaim(ax, found.mean, y)
-
-
-def _say(ax, words, x, y, off, **how):
-    marks.say(ax, words, (x, y), off, xycoords=("axes fraction", "data"), va="center", **how)

@@ -18,7 +18,7 @@ from ..ledger import statistics
 from ..look import style
 from ..text import amount, counted, plus_minus, spread, tick
 from . import findings, marks
-from .page import Page, at_bottom
+from .page import at_bottom, page_of
 
 LEVEL = au.LEAST
 STRIP = f"95 % interval of the most GPUs that keep {100 * LEVEL:.0f} %"
@@ -59,7 +59,7 @@ def draw(setting, gpus, context):
     lines = au.lines(setting)
     if all(au.is_serious([cell]) for cell in _cells(lines)):
         return None
-    page = Page(setting, findings.title("gpus_fed", setting, gpus, context.claims), context)
+    page = page_of("gpus_fed", setting, gpus, context)
     looks = _looks(lines)
     memory = setting.memory
     answer = _fed(lines[0]) if len(lines) == 1 else None
@@ -222,8 +222,7 @@ def _utilisation(ax, lines, looks):
         for cell in (c for c in line.cells if not c.rate):
             marks.missing(ax, cell.gpus, look.rim)
     ax.axhline(100 * LEVEL, color=style.EDGE, linewidth=style.scaled(1.1), zorder=1.5)
-    how = dict(xycoords=("axes fraction", "data"), va="center", color=style.EDGE)
-    marks.say(ax, f"{100 * LEVEL:.0f} %", (1, 100 * LEVEL), (4, 0), **how)
+    marks.say_beside(ax, f"{100 * LEVEL:.0f} %", 1, 100 * LEVEL, (4, 0), color=style.EDGE)
     shares = [share for line in lines for c in line.counts for share in c.shares]
     bottom = 10 * math.floor(10 * min(*shares, LEVEL) - 0.5)
     ax.set_ylim(max(0, bottom), 100 * max(*shares, 1.0) + 3)

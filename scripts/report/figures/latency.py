@@ -11,7 +11,7 @@ from ..ledger import intervals, ledger, statistics
 from ..look import style
 from ..text import amount, counted, plain, spread
 from . import findings, marks
-from .page import Page, at_bottom
+from .page import at_bottom, page_of
 
 MARKED = (0.5, 0.99)
 READS = {"median": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999}
@@ -58,8 +58,7 @@ def draw(setting, gpus, context):
     if cell is None:
         return None
     found = _panels(cell)
-    title = findings.title("latency", setting, gpus, context.claims)
-    page = Page(setting, title, context, gpus)
+    page = page_of("latency", setting, gpus, context)
     curves = list({id(c.cell): c for _, row in found for c in row}.values())
     page.legend(
         [Line2D([], [], linestyle=c.look.line, **_marker(c)) for c in curves],

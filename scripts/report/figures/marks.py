@@ -23,6 +23,19 @@ def say(ax, words, at, off=(0, 0), size=style.SMALL, **more):
     return ax.annotate(words, at, off, **{**how, "annotation_clip": False, **more})
 
 
+def say_beside(ax, words, x, y, off, size=style.SMALL, **more):
+    """Writes words in the row at y, so many points off that share of the axes' width."""
+    how = dict(xycoords=("axes fraction", "data"), va="center")
+    return say(ax, words, (x, y), off, size, **how, **more)
+
+
+def name_rows(ax, places, names, **look):
+    """Names of rows, at the left in place of numbers."""
+    ax.set_yticks(places, names, **look)
+    ax.tick_params(axis="y", length=0)
+    ax.grid(False, axis="y")
+
+
 def whisker(ax, x, y, up=(), across=(), **more):
     """The bars of intervals: (below, above) each; none where both are zero."""
     up, across = ([[side] for side in sides] if any(sides) else None for sides in (up, across))

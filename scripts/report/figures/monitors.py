@@ -13,7 +13,7 @@ from ..look import style
 from ..text import clean, listing, percent, plain, tick
 from ..text import gpus as gpu_words
 from . import findings
-from .page import Page, at_bottom
+from .page import at_bottom, page_of
 
 DASHES = ("-", (0, (5, 1.5)), (0, (1.5, 1)), (0, (4, 1.5, 1, 1.5)))
 LINES = tuple(zip(style.READINGS, DASHES))
@@ -48,13 +48,7 @@ def draw(setting, gpus, context):
     wanted = [panel for panel in wanted if panel[0] not in zero]
     if not wanted:
         return None
-    page = Page(
-        setting,
-        findings.title("monitors", setting, gpus, context.claims),
-        context,
-        gpus,
-        1.0 if len(wanted) <= 4 else 1.3,
-    )
+    page = page_of("monitors", setting, gpus, context, 1.0 if len(wanted) <= 4 else 1.3)
     page.foot([cell], [_caption(cell, record, zero)], single_runs=True)
     over = 0.65 if page.bare else 0.45  # a bare page has its legends in two rows
     axes = page.panels(

@@ -20,6 +20,7 @@ from ..claims import footnotes
 from ..ledger.heading import heading
 from ..look import style
 from ..text import plain
+from . import findings
 
 LEFT, RIGHT = 0.05, 0.965
 TAG = 2.05  # inches of its width, at the right edge
@@ -59,7 +60,7 @@ class Page:
         if tag:
             self._tag(*tag)
         if not self.bare:
-            self._title(plain(title, 300), TAG / self.width if tag else 0)
+            self._title(plain(title, 300), TAG if tag else 0)
             at = 1 - self.inches(self.above - 0.23)
             self._line(plain(words, 240), at, 11, color="#333333")  # all of a setting
 
@@ -90,12 +91,13 @@ class Page:
         self.figure.text(1 - width / 2, 1 - height / 2, words, **look)
 
     def _title(self, words, tag):
-        """In at most two lines, the first beside the tag, which takes that share of the width, a
-        little smaller if need be; only what does not fit so takes more."""
-        whole = RIGHT - LEFT
-        rooms = (1 - tag - LEFT - 0.01, whole) if tag else (whole,)
+        """In at most two lines, the first beside the tag, which takes that many inches, a little
+        smaller if need be; only what does not fit so takes more."""
+        whole = (RIGHT - LEFT) * self.width
+        rooms = ((1 - LEFT - 0.01) * self.width - tag, whole) if tag else (whole,)
         for most, size in TITLES:
-            found = lines.of_title(words, lambda part: self._width(part, size), rooms)
+            width_of = lambda part, size=size: self.widest([part], size, "bold")
+            found = lines.of_title(words, width_of, rooms)
             if len(found) <= most:
                 break
         top = 0.31 if len(found) == 1 else 0.28
@@ -103,12 +105,14 @@ class Page:
             self._line(line, 1 - self.inches(top + 0.25 * i), size, weight="bold")
         self.above += 0.25 * (len(found) - 1)
 
-    def _width(self, words, size):
-        """Of a bold line, as a share of the page's."""
-        text = self.figure.text(0, 0, words, fontsize=size, weight="bold")
-        width = text.get_window_extent(self.figure.canvas.get_renderer()).width
-        text.remove()
-        return width / self.figure.bbox.width
+    def widest(self, words, size, weight="normal"):
+        """The width of the widest of these, inches."""
+        renderer, widest = self.figure.canvas.get_renderer(), 0.0
+        for one in dict.fromkeys(words):
+            text = self.figure.text(0, 0, one, fontsize=size, weight=weight)
+            widest = max(widest, text.get_window_extent(renderer).width / self.figure.dpi)
+            text.remove()
+        return widest
 
     def explain(self, words):
         """Sentences below the heading; of a bare page, in the caption."""
@@ -122,11 +126,10 @@ class Page:
 
     def _line(self, words, y, size, **more):
         """Of a sheet; smaller where it is too long."""
-        text = self.figure.text(LEFT, y, words, fontsize=size, va="center", **more)
-        renderer = self.figure.canvas.get_renderer()
-        width = text.get_window_extent(renderer).width / self.figure.bbox.width
-        if width > RIGHT - LEFT:
-            text.set_fontsize(max(6.5, size * (RIGHT - LEFT) / width))
+        room = (RIGHT - LEFT) * self.width
+        width = self.widest([words], size, more.get("weight", "normal"))
+        size = size if width <= room else max(6.5, size * room / width)
+        self.figure.text(LEFT, y, words, fontsize=size, va="center", **more)
 
     def legend(self, handles, labels):
         """Between the title and the panels, in as few rows as the page's width allows."""
@@ -236,6 +239,12 @@ class Page:
         look = dict(rotation=90, ha="center", va="center", fontsize=style.pt(11))
         for x, words in ((edge, left), (1 - edge, right)):
             self.figure.text(x, self.middle, words, **look)
+
+
+def page_of(name, setting, gpus, context, scale=1.0):
+    """The Page of the figure of that name, whose title is what it shows."""
+    title = findings.title(name, setting, gpus, context.claims)
+    return Page(setting, title, context, gpus, scale)
 
 
 def _count(words):

@@ -9,7 +9,7 @@ from ..look import style
 from ..text import gpus as gpu_words
 from ..text import spread
 from . import findings, forest, marks
-from .page import Page
+from .page import page_of
 
 
 def claim(plan, claims):
@@ -39,8 +39,7 @@ def draw(setting, gpus, context):
     # what may not be quoted, or is missing, is said in any case
     rows = (judged[: max(most - len(others), most // 2)] + others)[:most]
     left = forest.left_out(len(judged) + len(others) - len(rows), context.medium)
-    title = findings.title("share", setting, gpus, context.claims)
-    page = Page(setting, title, context, gpus)
+    page = page_of("share", setting, gpus, context)
     page.foot([row.cell for row in rows], left + _notes(context.claims, judged + others))
     ax = forest.draw(page, rows)
     most = forest.ends(rows)[1]

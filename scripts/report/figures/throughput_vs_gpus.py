@@ -14,7 +14,7 @@ from ..ledger.heading import devices
 from ..look import style
 from ..text import plain, spread, tick
 from . import findings, marks
-from .page import Page, at_bottom
+from .page import at_bottom, page_of
 
 CEILING = style.Look(style.BLACK, "_", style.KINDS["synthetic"].line)
 
@@ -43,8 +43,8 @@ def draw(setting, gpus, context):
     if len(counts) < 2 or not panels.any_valid(cells) or not _has_ceiling(cells):
         return None
     sizes, series = panels.image_sizes(cells), style.series_of(cells)
-    title = findings.title("throughput_vs_gpus", setting, gpus, context.claims)
-    page = Page(setting, title, context, None, 1.0 if len(sizes) <= 3 else 1.3)
+    scale = 1.0 if len(sizes) <= 3 else 1.3
+    page = page_of("throughput_vs_gpus", setting, gpus, context, scale)
     ceiling = Line2D([], [], color=CEILING.colour, linestyle=CEILING.line, marker="_")
     linear = Line2D([], [], color=style.GREY, linestyle=":", linewidth=1.2)
     more = (ceiling, "ceiling (synthetic)"), (linear, "linear from the first")

@@ -9,6 +9,7 @@ from ..ledger import trace_lives
 from ..ledger.trace import COPIES, STAGES, STEPS, TRAINING
 from ..look import style
 from ..text import percent
+from . import marks
 from . import trace_drawing as drawing
 from .page import Page
 
@@ -114,9 +115,8 @@ def _fill(ax, ranks, low, high):
         drawing.bars(ax, y, thick, "idle", drawing.shifted(gaps, low))
         labels += [(y, "device")] if few else [((top + y) / 2, f"rank {rank.number}")]
         if few and len(ranks) > 1:
-            where = dict(xycoords=("axes fraction", "data"), annotation_clip=False)
-            look = dict(rotation=90, va="center", fontsize=style.pt(style.SMALL))
-            ax.annotate(f"rank {rank.number}", (1.004, (top + y) / 2), **where, **look)
+            words, middle = f"rank {rank.number}", (top + y) / 2
+            marks.say_beside(ax, words, 1.004, middle, (0, 0), rotation=90)
         y -= 1
         if rank is not ranks[-1]:
             ax.axhline(y + 0.25, color="#444444", linewidth=style.scaled(0.9))

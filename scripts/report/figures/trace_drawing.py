@@ -11,6 +11,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from ..ledger.trace import STAGES
 from ..look import style
 from ..text import tick
+from . import marks
 
 COLOURS = {
     **{name: style.STAGES[name] for name in STAGES},
@@ -93,7 +94,4 @@ def time_axis(ax, width):
 
 def label_rows(ax, labels):
     """[(y, words), …] at the left."""
-    ax.set_yticks([y for y, _ in labels])
-    ax.set_yticklabels([words for _, words in labels], fontsize=style.pt(style.SMALL))
-    ax.tick_params(axis="y", length=0)
-    ax.grid(False, axis="y")
+    marks.name_rows(ax, *zip(*labels), fontsize=style.pt(style.SMALL))
