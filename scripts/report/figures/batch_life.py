@@ -11,6 +11,7 @@ from . import trace_drawing as drawing
 from .page import Page, at_bottom
 
 ROW = 0.135  # inches, as on a sheet
+THICK = 0.78  # of a row, that a bar takes
 MOST = {
     "made": "until it is made",
     "queued": "in the queue",
@@ -26,18 +27,16 @@ def draw(trace, ranks, options, context):
     chosen, note = trace_lives.chosen(trace, ranks, options.batch)
     kinds = _kinds(life for _, life in chosen)
     rank = chosen[0][1].rank
-    tall = ROW * sum(_rows(life) for _, life in chosen) + 2.9  # inches
+    heights = [_rows(life) for _, life in chosen]
+    tall = ROW * sum(heights) + 2.9  # inches
     scale = min(1.6, max(1.0, tall / style.SHEET.height))
     words = rank.device or "a device without a name"
     page = Page(drawing.setting_of(rank), _title(*chosen[0]), context, scale=scale, words=words)
     drawing.legend(page, kinds)
     ranges = [life.ms for _, life in chosen]
     alike = max(ranges) <= 3 * min(ranges)
-    notes = ["Pale: other batches. " + note] + (
-        [] if alike else ["The two panels differ in scale."]
-    )
-    page.foot([], notes)
-    heights = [_rows(life) for _, life in chosen]
+    notes = ["Pale: other batches. " + note, "" if alike else "The two panels differ in scale."]
+    page.foot([], list(filter(None, notes)))
     axes = page.panels(len(chosen), left=0.135, over=0.34, heights=heights)
     for i, (ax, (why, life)) in enumerate(zip(axes, chosen)):
         _panel(ax, life, max(ranges) if alike else life.ms)
@@ -81,11 +80,11 @@ def _around(row, life):
 
 def _kinds(lives):
     """Those that the figure shows, in the order of a batch's way."""
-    found = set()
+    found = {"wait", "submit", "step"}
     for life in lives:
-        spans = ((row, i) for row in _workers(life) for i in _around(row, life))
-        found |= {row.kinds[i] for row, i in spans if row.batches[i] == life.batch}
-        found |= {"wait", "submit", "step"}
+        for row in _workers(life):
+            own = set(_around(row, life)) - set(_others(row, life))
+            found |= {row.kinds[i] for i in own}
         found |= {"queue"} if life.ready is not None else set()
         found |= {"copy"} if life.copy else set()
         found |= {"before"} if life.starts > life.there else set()
@@ -93,56 +92,54 @@ def _kinds(lives):
 
 
 def _panel(ax, life, width):
-    workers = [row for row in _workers(life) if row is not life.rank.row(TRAINING)]
-    y, labels = 0.0, []
+    training, steps = life.rank.row(TRAINING), life.rank.row(STEPS)
+    workers = [row for row in _workers(life) if row is not training]
+    every = 1 if len(workers) <= MOST_LABELS else len(workers) // MOST_LABELS + 1
+    labels = [(-n, row.name) for n, row in enumerate(workers) if n % every == 0]
     for n, row in enumerate(workers):
-        _stages(ax, y, row, life)
-        if len(workers) <= MOST_LABELS or n % (len(workers) // MOST_LABELS + 1) == 0:
-            labels.append((y, row.name))
-        y -= 1
+        _stages(ax, -n, row, life)
+    y = -len(workers)
     if life.ready is not None:
         _bar(ax, y, "queue", (life.ready, life.taken), life)
         labels.append((y, "queue"))
         y -= 1
-    training = life.rank.row(TRAINING)
-    _others(ax, y, training, life, ("submit",))
+    others = _others(training, life)
+    _row(ax, y, training, [i for i in others if training.kinds[i] == "submit"], life, faint=True)
     _bar(ax, y, "wait", life.wait, life)
     _stages(ax, y, training, life)
     _bar(ax, y, "submit", life.submit, life)
     labels.append((y, "training thread"))
     y -= 1
     if life.copy:
-        _others(ax, y, life.rank.row(COPIES), life)
+        copies = life.rank.row(COPIES)
+        _row(ax, y, copies, _others(copies, life), life, faint=True)
         _bar(ax, y, "copy", life.copy, life)
         labels.append((y, "copies"))
         y -= 1
-    _others(ax, y, life.rank.row(STEPS), life)
+    _row(ax, y, steps, _others(steps, life), life, faint=True)
     _bar(ax, y + 0.26, "before", (life.there, life.starts), life, 0.26)
     _bar(ax, y, "step", (life.starts, life.ends), life)
-    labels.append((y, "steps"))
-    drawing.label_rows(ax, labels)
+    drawing.label_rows(ax, [*labels, (y, "steps")])
     ax.set_ylim(y - 0.6, 0.6)
     drawing.time_axis(ax, width * 1.01)
 
 
-def _bar(ax, y, kind, span, life, height=0.78):
+def _bar(ax, y, kind, span, life, height=THICK):
     """One that is the batch's own; what came before its life is not shown."""
-    spans = drawing.shifted([(max(span[0], life.begins), span[1])], life.begins)
-    drawing.bars(ax, y, height, kind, spans, rim=True)
+    span = max(span[0], life.begins) - life.begins, span[1] - life.begins
+    drawing.bars(ax, y, height, kind, [span], rim=True)
+
+
+def _row(ax, y, row, places, life, faint):
+    drawing.row(ax, y, THICK, row, places, life.begins, faint=faint)
 
 
 def _stages(ax, y, row, life):
-    own, others = [], []
-    for i in _around(row, life):
-        if row.kinds[i] in STAGES:
-            (own if row.batches[i] == life.batch else others).append(i)
-    for places, faint in ((others, True), (own, False)):
-        for kind, spans in drawing.of_kinds(row, places).items():
-            drawing.bars(ax, y, 0.78, kind, drawing.shifted(spans, life.begins), faint)
+    places = [i for i in _around(row, life) if row.kinds[i] in STAGES]
+    _row(ax, y, row, [i for i in places if row.batches[i] != life.batch], life, faint=True)
+    _row(ax, y, row, [i for i in places if row.batches[i] == life.batch], life, faint=False)
 
 
-def _others(ax, y, row, life, only=None):
-    places = [i for i in _around(row, life) if row.batches[i] != life.batch]
-    places = [i for i in places if only is None or row.kinds[i] in only]
-    for kind, spans in drawing.of_kinds(row, places).items():
-        drawing.bars(ax, y, 0.78, kind, drawing.shifted(spans, life.begins), faint=True)
+def _others(row, life):
+    """Where other batches' spans are."""
+    return [i for i in _around(row, life) if row.batches[i] != life.batch]

@@ -90,33 +90,33 @@ def _fill(ax, ranks, low, high):
     y, labels = 0.0, []
     few = _rows(ranks) <= MOST_LABELS
     for rank in ranks:
-        top = y
+        training, copies, steps = map(rank.row, (TRAINING, COPIES, STEPS))
+        top, names = y, []
         for row in rank.workers:
             _row(ax, y, row, low, high, STAGES, thick)
-            labels += [(y, row.name)] if few else []
+            names.append((y, row.name))
             y -= 1
-        moments = _depth(rank, low, high)
-        if moments:
+        if moments := _depth(rank, low, high):
             most = max(count for _, count in moments)
             _ready(ax, y - 1.5, 1.85, moments, most, high - low)
-            labels += [(y - 0.55, f"batches ready\n(top: {most})")] if few else []
+            names.append((y - 0.55, f"batches ready\n(top: {most})"))
             y -= 2.1
-        training = rank.row(TRAINING)
         _row(ax, y, training, low, high, ("wait", "submit"), thick)
         _row(ax, y, training, low, high, STAGES, thick)
-        labels += [(y, "training thread")] if few else []
+        names.append((y, "training thread"))
         y -= 1
-        if len(rank.row(COPIES)):
-            _row(ax, y, rank.row(COPIES), low, high, ("copy",), thick)
-            labels += [(y, "copies")] if few else []
+        if len(copies):
+            _row(ax, y, copies, low, high, ("copy",), thick)
+            names.append((y, "copies"))
             y -= 1
-        _row(ax, y, rank.row(STEPS), low, high, ("step",), thick)
-        gaps = _gaps(rank.row(STEPS), low, high)
-        drawing.bars(ax, y, thick, "idle", drawing.shifted(gaps, low))
-        labels += [(y, "device")] if few else [((top + y) / 2, f"rank {rank.number}")]
+        _row(ax, y, steps, low, high, ("step",), thick)
+        gaps = [(start - low, end - low) for start, end in _gaps(steps, low, high)]
+        drawing.bars(ax, y, thick, "idle", gaps)
+        names.append((y, "device"))
+        middle, name = (top + y) / 2, f"rank {rank.number}"
+        labels += names if few else [(middle, name)]
         if few and len(ranks) > 1:
-            words, middle = f"rank {rank.number}", (top + y) / 2
-            marks.say_beside(ax, words, 1.004, middle, (0, 0), rotation=90)
+            marks.say_beside(ax, name, 1.004, middle, (0, 0), rotation=90)
         y -= 1
         if rank is not ranks[-1]:
             ax.axhline(y + 0.25, color="#444444", linewidth=style.scaled(0.9))
@@ -126,13 +126,8 @@ def _fill(ax, ranks, low, high):
 
 
 def _row(ax, y, row, low, high, kinds, thick):
-    for kind, spans in drawing.of_kinds(row, row.between(low, high)).items():
-        if kind in kinds:
-            drawing.bars(ax, y, thick, kind, drawing.shifted(_cut(spans, low, high), low))
-
-
-def _cut(spans, low, high):
-    return [(max(start, low), min(end, high)) for start, end in spans]
+    places = [i for i in row.between(low, high) if row.kinds[i] in kinds]
+    drawing.row(ax, y, thick, row, places, low, high)
 
 
 def _gaps(row, low, high):

@@ -42,6 +42,18 @@ def setting_of(rank):
     return SimpleNamespace(kind=kind)
 
 
+def row(ax, y, height, row, places, low, high=None, faint=False):
+    """Draws what lies at those places of a row, from the moment `low` on; cut off at `high`."""
+    found = {}
+    for i in places:
+        start, end = row.starts[i], row.ends[i]
+        if high is not None:
+            start, end = max(start, low), min(end, high)
+        found.setdefault(row.kinds[i], []).append((start - low, end - low))
+    for kind, spans in found.items():
+        bars(ax, y, height, kind, spans, faint)
+
+
 def bars(ax, y, height, kind, spans, faint=False, rim=None):
     """Draws [(start, end), …] of one kind in a row whose middle is y."""
     spans = [(start, end) for start, end in spans if end > start]
@@ -49,35 +61,23 @@ def bars(ax, y, height, kind, spans, faint=False, rim=None):
         return
     low, high = y - height / 2, y + height / 2
     colour = COLOURS.get(kind, style.GREY)
+    fill = style.lighter(colour, FAINT) if faint else colour
     hatch = None if faint else HATCHES.get(kind)
-    rim = hatch or kind == "step" if rim is None else rim
     edge = "white" if kind == "step" else style.EDGE
-    if kind == "copy" and not rim:  # else short ones vanish
-        rim, edge = True, style.lighter(colour, FAINT) if faint else colour
-    ax.add_collection(
-        PolyCollection(
-            [[(a, low), (a, high), (b, high), (b, low)] for a, b in spans],
-            facecolors=style.lighter(colour, FAINT) if faint else colour,
-            edgecolors=edge if rim else "none",
-            linewidths=style.scaled(0.6) if rim else 0,
-            hatch=hatch,
-            zorder=2 if faint else 3,
-            rasterized=len(spans) > DENSE,
-        ),
-        autolim=False,
+    if rim is None and kind == "copy":  # else short ones vanish
+        edge = fill
+    elif not (hatch or kind == "step" if rim is None else rim):
+        edge = "none"
+    boxes = PolyCollection(
+        [[(a, low), (a, high), (b, high), (b, low)] for a, b in spans],
+        facecolors=fill,
+        edgecolors=edge,
+        linewidths=0 if edge == "none" else style.scaled(0.6),
+        hatch=hatch,
+        zorder=2 if faint else 3,
+        rasterized=len(spans) > DENSE,
     )
-
-
-def of_kinds(row, places):
-    """{kind: [(start, end), …]} of those places of a row."""
-    found = {}
-    for i in places:
-        found.setdefault(row.kinds[i], []).append((row.starts[i], row.ends[i]))
-    return found
-
-
-def shifted(spans, origin):
-    return [(start - origin, end - origin) for start, end in spans]
+    ax.add_collection(boxes, autolim=False)
 
 
 def legend(page, kinds):
