@@ -29,11 +29,9 @@ def finding(plan, claims):
 def headline(plan, claims):
     """The same for a slide: where no loss is shown, it says first what the figure is about."""
     words = finding(plan, claims)
-    return (
-        f"{plan.figure.title}: {words[0].lower()}{words[1:]}"
-        if words.startswith(("No measurable", "No loss is"))
-        else words
-    )
+    if words.startswith(("No measurable", "No loss is")):
+        return f"{plan.figure.title}: {words[0].lower()}{words[1:]}"
+    return words
 
 
 def title(name, setting, gpus, claims):
@@ -75,22 +73,23 @@ def worst(cells, claim_of):
     that are known)."""
     known = [(claim_of(c), c) for c in cells]
     known = [(claim, c) for claim, c in known if claim.is_known]
-    shown = sorted(
-        ((claim, c) for claim, c in known if claim.is_shown), key=lambda pair: pair[0].share.mean
-    )
+    shown = [pair for pair in known if pair[0].is_shown]
+    shown.sort(key=lambda pair: pair[0].share.mean)
     claim, cell = shown[0] if shown else (None, None)
     if len(shown) > 1:  # the most extreme of several: its own interval would promise too much
         claim = replace(claim, share=statistics.widened(claim.share, len(known)))
     return cell, claim, len(shown), [claim for claim, _ in known]
 
 
-def of_worst(cells, claim_of, says):
-    """What says(cell, claim) makes of the cell with the largest loss that is shown; else that none
-    is; "" where no claim is known."""
-    cell, claim, _, known = worst(cells, claim_of)
-    if cell:
-        return says(cell, claim)
-    return none(known) if known else ""
+def of_worst(plan, claims, has, says):
+    """What says(cell, claim) makes of the cell with the largest loss that is shown, of those of
+    which has(cell); else that none is; "" where no claim is known."""
+
+    def told(cells, claims):
+        cell, claim, _, known = worst(filter(has, cells), claims.loss)
+        return says(cell, claim) if cell else none(known) if known else ""
+
+    return of_places(plan, claims, told)
 
 
 def none(known, what="loss"):

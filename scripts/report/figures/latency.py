@@ -22,26 +22,31 @@ SAID, LINE = 2, 0.17  # lines of numbers above a panel, and the inches of each
 
 @dataclass(frozen=True)
 class Curve:
-    """Times in ms: every one of them, or a few percentiles {share: ms} alone."""
+    """Times in ms."""
 
     cell: object
     look: object
     name: str
-    values: tuple = ()  # in rising order
-    percentiles: tuple = ()  # (share, ms), in rising order
+    values: tuple  # every one of them, in rising order; (): a few percentiles alone are known
+    marked: list  # [(share, ms), …]: percentiles, in rising order
+
+    @property
+    def times(self):
+        return self.values or [ms for _, ms in self.marked]
+
+    @property
+    def marker(self):
+        return dict(style.marker(self.look, self.cell.serious), markersize=style.scaled(7))
 
 
 def claim(plan, claims):
     """How much the cell that is drawn loses and how long its steps take; or that no loss is shown,
     and which cell is drawn."""
-    words, cell = findings.of_places(plan, claims, _loses), _chosen(plan.setting, plan.gpus, claims)
+    words = findings.of_worst(plan, claims, _kept, _takes)
+    cell = _chosen(plan.setting, plan.gpus, claims)
     if cell is None or words.startswith(panels.name(cell)):
         return words
     return f"{words or plan.figure.title}; shown: {panels.name(cell)}"
-
-
-def _loses(cells, claims):
-    return findings.of_worst([c for c in cells if _kept(c)], claims.loss, _takes)
 
 
 def _takes(cell, claim):
@@ -53,6 +58,11 @@ def _takes(cell, claim):
     return words
 
 
+def _times(cell):
+    """The median and the 99th percentile of its steps, ms."""
+    return [amount(intervals.quantile(_all(cell, "step_ms"), q)) for q in MARKED]
+
+
 def draw(setting, gpus, context):
     cell = _chosen(setting, gpus, context.claims)
     if cell is None:
@@ -61,7 +71,7 @@ def draw(setting, gpus, context):
     page = page_of("latency", setting, gpus, context)
     curves = list({id(c.cell): c for _, row in found for c in row}.values())
     page.legend(
-        [Line2D([], [], linestyle=c.look.line, **_marker(c)) for c in curves],
+        [Line2D([], [], linestyle=c.look.line, **c.marker) for c in curves],
         [plain(c.name, 90) + (" !" if c.cell.serious else "") for c in curves],
     )
     page.foot([c.cell for c in curves], _notes(cell, curves, found))
@@ -102,17 +112,20 @@ def _all(cell, key):
 
 def _panels(cell):
     """[(title, Curves), …]"""
-    both = [Curve(cell, style.KINDS.get(cell.data, style.OTHER), panels.name(cell))]
+    own = cell, style.KINDS.get(cell.data, style.OTHER), panels.name(cell)
+    both, found = [own], []
     if cell.ceiling and _kept(cell.ceiling):
         look = style.Look(style.BLACK, "D", style.KINDS["synthetic"].line)
-        both.append(Curve(cell.ceiling, look, "ceiling (synthetic)"))
-    found = []
+        both.append((cell.ceiling, look, "ceiling (synthetic)"))
     for title, key in (("a step", "step_ms"), ("its wait for data", "data_wait_ms")):
-        row = [Curve(c.cell, c.look, c.name, _all(c.cell, key)) for c in both]
-        if any(c.values and c.values[-1] > 0 for c in row):
-            found.append((title, [c for c in row if c.values]))
+        row = []
+        for of in both:
+            if values := _all(of[0], key):
+                row.append(Curve(*of, values, [(q, intervals.quantile(values, q)) for q in MARKED]))
+        if any(c.values[-1] > 0 for c in row):
+            found.append((title, row))
     if reads := _reads(cell):
-        found.append(("one read", [Curve(cell, both[0].look, both[0].name, (), reads)]))
+        found.append(("one read", [Curve(*own, (), reads)]))
     return found
 
 
@@ -123,15 +136,7 @@ def _reads(cell):
         known = [ledger.number(ledger.part(r, "io", "latency_us", key)) for r in cell.runs]
         if known and None not in known:
             found.append((share, statistics.median(known) / 1e3))
-    return tuple(found)
-
-
-# What is said.
-
-
-def _times(cell):
-    """The median and the 99th percentile of its steps, ms."""
-    return [amount(intervals.quantile(_all(cell, "step_ms"), q)) for q in MARKED]
+    return found
 
 
 def _notes(cell, curves, found):
@@ -148,22 +153,15 @@ def _notes(cell, curves, found):
         notes.append("No step of the ceiling is kept one by one.")
     if any(title == "one read" for title, _ in found):
         notes.append("Reads: percentiles, the median over the runs of each.")
-    if any(_needs_log(row) and any(c.values for c in row) for _, row in found):
+    if any(_needs_log(row) and row[0].values for _, row in found):
         notes.append("On a log scale, what took still less is drawn at the left edge.")
     return notes
 
 
-# What is drawn.
-
-
-def _marker(curve):
-    return dict(style.marker(curve.look, curve.cell.serious), markersize=style.scaled(7))
-
-
 def _panel(ax, row):
-    largest = max(_of(c)[-1] for c in row)
+    largest = max(c.times[-1] for c in row)
     if _needs_log(row):
-        low = intervals.quantile([v for v in _of(row[0]) if v > 0], 0.01) / 1.6
+        low = intervals.quantile([v for v in row[0].times if v > 0], 0.01) / 1.6
         ax.set_xscale("log")
         ax.set_xlim(low, 1.2 * largest)
         marks.log_ticks(ax.xaxis, low, 1.2 * largest)
@@ -178,13 +176,10 @@ def _panel(ax, row):
 
 def _needs_log(row):
     """Whether a linear axis would press most of the cell's curve into its left edge."""
-    values = [v for v in _of(row[0]) if v > 0]
-    low, high = (intervals.quantile(values, q) for q in (0.1, 0.99)) if values else (0, 0)
-    return len(values) > 1 and high > FAR * low
-
-
-def _of(curve):
-    return curve.values or [ms for _, ms in curve.percentiles]
+    values = [v for v in row[0].times if v > 0]
+    if len(values) < 2:
+        return False
+    return intervals.quantile(values, 0.99) > FAR * intervals.quantile(values, 0.1)
 
 
 def _curve(ax, curve):
@@ -195,20 +190,16 @@ def _curve(ax, curve):
         how = dict(linestyle=curve.look.line, color=curve.look.rim, zorder=3)
         how |= dict(drawstyle="steps-post", linewidth=style.scaled(1.6))
         ax.plot(x, [100 * (i + 1) / count for i in places], **how)
-    for share, ms in _marked(curve):
-        how = dict(linestyle="none", clip_on=False, **_marker(curve))
+    how = dict(linestyle="none", clip_on=False, **curve.marker)
+    for share, ms in curve.marked:
         marks.link(ax.plot([max(ms, left)], [100 * share], **how), curve.cell)
-
-
-def _marked(curve):
-    return curve.percentiles or [(q, intervals.quantile(curve.values, q)) for q in MARKED]
 
 
 def _say(ax, row):
     """The numbers of each curve in its colour, in SAID lines above the panel."""
     parts = []
     for curve in row:
-        words = [f"p{100 * share:g} {amount(ms)}" for share, ms in _marked(curve)]
+        words = [f"p{100 * share:g} {amount(ms)}" for share, ms in curve.marked]
         colour = style.lighter(curve.look.rim, -0.35)  # thin letters are pale
         parts += [(", ".join(words[i : i + 2]), colour) for i in range(0, len(words), 2)]
     for i, (words, colour) in enumerate(parts):

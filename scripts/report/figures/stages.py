@@ -43,19 +43,13 @@ class Row:
 
 
 def claim(plan, claims):
-    return findings.of_places(plan, claims, _largest)
-
-
-def _largest(cells, claims):
-    return findings.of_worst([c for c in cells if per_image(c)], claims.loss, _takes_most)
+    return findings.of_worst(plan, claims, per_image, _takes_most)
 
 
 def _takes_most(cell, claim):
     stage, share = largest_share(cell)
-    return (
-        f"{findings.name(cell)} loses {spread(claim.loss)}; {clean(stage, 20)} takes"
-        f" {spread(share)} of a worker's busy time"
-    )
+    words = f"{findings.name(cell)} loses {spread(claim.loss)}; {clean(stage, 20)} takes"
+    return f"{words} {spread(share)} of a worker's busy time"
 
 
 def draw(setting, gpus, context):
