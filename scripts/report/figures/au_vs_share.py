@@ -146,9 +146,7 @@ def _point(ax, point, look):
     how = dict(ecolor=look.rim, zorder=3, capsize=0)
     marks.whisker(ax, share.mean, busy.mean, busy.error_bar, share.error_bar, **how)
     how = style.marker(look, cell.share_serious)
-    marks.link(ax.plot([share.mean], [busy.mean], linestyle="none", **how), cell)
-    if cell.share_serious:
-        marks.exclaim(ax, share.mean, busy.mean)
+    marks.point(ax, share.mean, busy.mean, cell, cell.share_serious, **how)
 
 
 def _box(ax, point):

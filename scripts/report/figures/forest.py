@@ -125,6 +125,4 @@ def _estimate(ax, y, row):
     how = style.marker(look, row.is_invalid)
     if look.marker == "|":
         how.update(markeredgewidth=style.scaled(2.2), markersize=style.scaled(12))
-    marks.link(ax.plot([found.mean], [y], linestyle="none", clip_on=False, **how), row.cell)
-    if row.is_invalid:
-        marks.exclaim(ax, found.mean, y)
+    marks.point(ax, found.mean, y, row.cell, row.is_invalid, clip_on=False, **how)

@@ -27,6 +27,12 @@ ABOUT = (
     "Emulated GPUs: no result of MLPerf Storage or any consortium's benchmark. AU: the share of the"
     " window in which they compute, averaging gradients left out of both."
 )
+LIMITS = {
+    memory_limit.STORAGE: "",
+    memory_limit.MACHINE: ": this machine is the limit, the storage may feed more",
+    memory_limit.NOT_CLEAR: ": whether it or this machine is the limit is not clear",
+    "": ", read by this machine",
+}
 NEEDED = dict(color=style.GREY, linestyle=(0, (1, 1)))
 MEMORY = dict(color=style.BLACK, linestyle=(0, (6, 3)))
 FAR = 1.6  # times what is drawn else: beyond, the machine's limit is said at the edge
@@ -60,8 +66,7 @@ def draw(setting, gpus, context):
     if all(au.is_serious([cell]) for cell in _cells(lines)):
         return None
     page = page_of("gpus_fed", setting, gpus, context)
-    looks = _looks(lines)
-    memory = setting.memory
+    looks, memory = _looks(lines), setting.memory
     answer = _fed(lines[0]) if len(lines) == 1 else None
     has_strip = bool(answer and answer.gpus and answer.starved is not None)
     _legend(page, lines, looks, memory, has_strip)
@@ -94,11 +99,10 @@ def _cells(lines):
 def _footed(lines):
     """Those that the answer rests on, and what must be warned of. A search runs the numbers on its
     way once: few runs of those are no look."""
-    return [
-        c
-        for c in _cells(lines)
-        if not c.rate or c.serious or c.rate.n >= statistics.LEAST or not _is_searched(lines)
-    ]
+    cells = _cells(lines)
+    if not _is_searched(lines):
+        return cells
+    return [c for c in cells if not c.rate or c.serious or c.rate.n >= statistics.LEAST]
 
 
 def _is_searched(lines):
@@ -114,34 +118,18 @@ def _looks(lines):
     return looks
 
 
-# What is said.
-
-
 def _of_one(line, memory):
     """What feeds how many, and whether it is the limit: what was measured is storage and machine
     together."""
     fed = _fed(line)
     words = f"{line.source} feeds {fed.words} {AT_LEVEL} (emulated)"
-    if fed.starved is None:
-        return words
-    limit, _ = memory_limit.of_line(memory, line)
-    return (
-        words
-        + {
-            memory_limit.STORAGE: "",
-            memory_limit.MACHINE: ": this machine is the limit, the storage may feed more",
-            memory_limit.NOT_CLEAR: ": whether it or this machine is the limit is not clear",
-            "": ", read by this machine",
-        }[limit]
-    )
+    return words + (LIMITS[memory_limit.of_line(memory, line)[0]] if fed.starved else "")
 
 
 def _notes(lines, memory):
     cells, notes = _cells(lines), [ABOUT]
     if len(lines) > 1:
-        parts = [
-            f"{line.name} {_fed(line).words}{' !' * au.is_serious(line.cells)}" for line in lines
-        ]
+        parts = [f"{n.name} {_fed(n).words}{' !' * au.is_serious(n.cells)}" for n in lines]
         notes.append(f"Fed by the medians of the runs: {', '.join(dict.fromkeys(parts))}.")
     if memory:
         invalid = " (invalid: not to be quoted)" if memory.is_serious else ""
@@ -163,27 +151,20 @@ def _notes(lines, memory):
     return notes
 
 
-# What is drawn.
-
-
 def _legend(page, lines, looks, memory, has_strip):
     handles, look = [], looks[0] if len(lines) == 1 else style.OTHER
     if len(lines) > 1:
-        handles = [(_sample(look), line.name) for line, look in zip(lines, looks)]
+        handles = [(marks.sample(look), line.name) for line, look in zip(lines, looks)]
     handles += [
         (Line2D([], [], linewidth=style.scaled(2), **NEEDED), "needed"),
         (Line2D([], [], linestyle="none", **_run_look(look)), "a run"),
-        (_sample(look), "median of the runs"),
+        (marks.sample(look), "median of the runs"),
     ]
     if has_strip:
         handles.append((Patch(color=style.LIGHT), STRIP))
     if memory:
         handles.append((Line2D([], [], **MEMORY), "from memory"))
     page.legend(*zip(*handles))
-
-
-def _sample(look):
-    return Line2D([], [], linestyle=look.line, **style.marker(look))
 
 
 def _run_look(look):
@@ -235,10 +216,8 @@ def _points(ax, line, look, values):
     ax.plot(numbers, medians, linestyle=look.line, color=look.rim, zorder=3)
     for count, runs, median in zip(line.counts, values, medians):
         ax.plot([count.gpus] * len(runs), runs, linestyle="none", **_run_look(look))
-        point = ax.plot([count.gpus], [median], **style.marker(look, count.cell.serious))
-        marks.link(point, count.cell)
-        if count.cell.serious:
-            marks.exclaim(ax, count.gpus, median)
+        how = style.marker(look, count.cell.serious)
+        marks.point(ax, count.gpus, median, count.cell, count.cell.serious, **how)
 
 
 def _frame(ax, numbers, answer):

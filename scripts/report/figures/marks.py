@@ -45,6 +45,13 @@ def whisker(ax, x, y, up=(), across=(), **more):
         ax.errorbar([x], [y], up, across, **how)
 
 
+def point(ax, x, y, cell, invalid, **how):
+    """A marker that leads to the cell's row; beside an invalid one its mark."""
+    link(ax.plot([x], [y], linestyle="none", **how), cell)
+    if invalid:
+        say(ax, "!", (x, y), (-9, 7), 11, weight="bold", color=style.EDGE, zorder=7)
+
+
 def points(ax, places, look, below=0, wider=0):
     """Markers with error bars at (x, cell, estimate, invalid), or with the points of the
     repetitions where there is no interval; those that are invalid hollow and with their mark. With
@@ -56,13 +63,11 @@ def points(ax, places, look, below=0, wider=0):
         how["markersize"] = how.get("markersize", style.scaled(7)) + style.scaled(larger)
         bar = dict(ecolor=how["color"], zorder=how["zorder"])
         whisker(ax, x, estimate.mean, estimate.error_bar, **bar)
-        link(ax.plot([x], [estimate.mean], linestyle="none", **how), cell)
+        point(ax, x, estimate.mean, cell, invalid, **how)
         if estimate.low is None and len(estimate.points) > 1:
             each = dict(linestyle="none", marker="_", color=style.EDGE, zorder=5)
             many = [x] * len(estimate.points)
             ax.plot(many, estimate.points, markersize=style.scaled(7), **each)
-        if invalid:
-            exclaim(ax, x, estimate.mean)
 
 
 def _ceiling_mark():
@@ -70,11 +75,9 @@ def _ceiling_mark():
     return dict(color="black", marker="_", markersize=size, markeredgewidth=edge, zorder=3.5)
 
 
-def samples(series):
-    """[(line, words), …] of some series, for a legend."""
-    return [
-        (Line2D([], [], linestyle=s.look.line, **style.marker(s.look)), s.label) for s in series
-    ]
+def sample(look):
+    """For a legend."""
+    return Line2D([], [], linestyle=look.line, **style.marker(look))
 
 
 def ticks(axis, factor=1):
@@ -97,8 +100,3 @@ def missing(ax, x, colour, nth=0):
     one place stand above each other."""
     how = dict(xycoords=("data", "axes fraction"), ha="center", weight="bold", color=colour)
     say(ax, "×", (x, 0), (0, 5 + 11 * nth), 13, **how)
-
-
-def exclaim(ax, x, y):
-    """The mark beside a hollow point: the cell carries a serious flag."""
-    say(ax, "!", (x, y), (-9, 7), 11, weight="bold", color=style.EDGE, zorder=7)

@@ -48,7 +48,7 @@ def draw(setting, gpus, context):
     ceiling = Line2D([], [], color=CEILING.colour, linestyle=CEILING.line, marker="_")
     linear = Line2D([], [], color=style.GREY, linestyle=":", linewidth=1.2)
     more = (ceiling, "ceiling (synthetic)"), (linear, "linear from the first")
-    page.legend(*zip(*marks.samples(series), *more))
+    page.legend(*zip(*((marks.sample(s.look), s.label) for s in series), *more))
     chosen = {
         (size, s): panels.best_by_count(panels.of_series(panels.in_panel(cells, size), s))
         for size in sizes

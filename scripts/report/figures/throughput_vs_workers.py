@@ -62,7 +62,7 @@ def draw(setting, gpus, context):
     more = [(ceiling, "ceiling (synthetic)")]
     if any(found.is_reached for found in knees.values()):
         more.append((Line2D([], [], linestyle="none", **_ring(style.GREY, 10)), "knee"))
-    page.legend(*zip(*marks.samples(series), *more))
+    page.legend(*zip(*((marks.sample(s.look), s.label) for s in series), *more))
     wider = {}
     for size in sizes:
         wider |= _wider([((size, s), lines[size, s]) for s in series], scale)
