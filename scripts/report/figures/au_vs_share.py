@@ -32,7 +32,7 @@ class Point:
 def claim(plan, claims):
     """The cell whose device is much busier than it is fast; "" where none is shown to be."""
     points = _points(plan.setting, plan.gpus)
-    trap = _trap(points, claims) if len(points) >= LEAST else None
+    trap = _trap(points, claims)
     if not trap:
         return ""
     # the most extreme of several: its own intervals would promise too much
@@ -46,7 +46,7 @@ def claim(plan, claims):
 
 def draw(setting, gpus, context):
     points = _points(setting, gpus)
-    trap = _trap(points, context.claims) if len(points) >= LEAST else None
+    trap = _trap(points, context.claims)
     if not trap:  # all on the diagonal: the share alone says it, in its own figure
         return None
     page = page_of("au_vs_share", setting, gpus, context)
@@ -82,9 +82,7 @@ def _points(setting, gpus):
 def _of(cell):
     """The utilisation by the driver where all runs have it, else by the device's own steps."""
     for is_monitored, share_of in ((True, _monitored), (False, _working)):
-        values = [
-            [share_of(record) for record in runs] for runs in cell.runs_by_repetition.values()
-        ]
+        values = [list(map(share_of, runs)) for runs in cell.runs_by_repetition.values()]
         if values and all(None not in of for of in values):
             means = [sum(of) / len(of) for of in values]
             return Point(cell, statistics.mean_share(means, cell.pilot), is_monitored)
@@ -116,7 +114,9 @@ def _working(record):
 
 def _trap(points, claims):
     """The Point furthest above the diagonal, of those whose loss is shown and whose device is shown
-    to be busier, by GAP or more; None where there is none."""
+    to be busier, by GAP or more; None where there is none, or fewer than LEAST Points."""
+    if len(points) < LEAST:
+        return None
     known = ((claims.loss(p.cell), p) for p in points if p.busy.low is not None)
     shown = ((c.share, p) for c, p in known if c.is_shown)  # nothing is of an invalid cell
     far = [(p.busy.mean - share.mean, p) for share, p in shown if p.busy.low > share.high]
@@ -125,18 +125,18 @@ def _trap(points, claims):
 
 
 def _notes(points):
-    monitored = [p for p in points if p.is_monitored]
+    count = sum(p.is_monitored for p in points)
+    some = "" if count == len(points) else f" of {count} of {len(points)}"
     notes = [
         "On the line, a device is as busy as it is fast. Above it, its steps take longer than at"
         " the ceiling, and it counts as busy meanwhile."
     ]
-    if monitored:
-        some = "" if len(monitored) == len(points) else f" of {len(monitored)} of {len(points)}"
+    if count:
         notes.append(
             f"Busy{some}: as the GPU's driver reports it (nvidia-smi): the share of the time in"
             " which any kernel ran."
         )
-    if len(monitored) < len(points):
+    if some:
         notes.append("Busy, without such readings: the share of the time without waiting for data.")
     return notes
 

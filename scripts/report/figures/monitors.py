@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
@@ -17,6 +18,7 @@ from .page import at_bottom, page_of
 
 DASHES = ("-", (0, (5, 1.5)), (0, (1.5, 1)), (0, (4, 1.5, 1, 1.5)))
 LINES = tuple(zip(style.READINGS, DASHES))
+MEANS = {"busy": "cpu_busy", "iowait": "cpu_iowait", "others": "cpu_other_processes"}
 
 
 def claim(plan, claims):
@@ -27,11 +29,15 @@ def _busy(plan):
     cell, record = chosen(plan.setting, plan.gpus)
     if record is None:
         return ""
-    busy = ledger.number(ledger.part(record, "monitors", "cpu_busy"))
-    words = "One run of " + _name(cell) + (" (invalid)" if cell.serious else "")
-    return (
-        f"{words}: the CPUs were {percent(busy)} busy" if busy is not None and busy >= 0 else words
-    )
+    words = f"One run of {_name(cell)}{' (invalid)' * bool(cell.serious)}"
+    busy = _mean(record, "cpu_busy")
+    return words if busy is None else f"{words}: the CPUs were {percent(busy)} busy"
+
+
+def _mean(record, key):
+    """Over the window; None: unknown."""
+    value = ledger.number(ledger.part(record, "monitors", key))
+    return None if value is None or value < 0 else value
 
 
 def draw(setting, gpus, context):
@@ -51,9 +57,8 @@ def draw(setting, gpus, context):
     page = page_of("monitors", setting, gpus, context, 1.0 if len(wanted) <= 4 else 1.3)
     page.foot([cell], [_caption(cell, record, zero)], single_runs=True)
     over = 0.65 if page.bare else 0.45  # a bare page has its legends in two rows
-    axes = page.panels(
-        len(wanted), over=over, high=over + 0.44, wide=0.95 if page.narrow else 0.66, tall=0.8
-    )
+    wide = 0.95 if page.narrow else 0.66
+    axes = page.panels(len(wanted), over=over, high=over + 0.44, wide=wide, tall=0.8)
     last = max(x[-1] for _, _, lines in wanted for _, x, _ in lines)
     for i, (ax, (title, top, lines)) in enumerate(zip(axes, wanted)):
         _panel(ax, title, top, lines, last, 2 if page.bare else 4)
@@ -77,17 +82,8 @@ def _caption(cell, record, zero):
         f"The cell that kept readings and reaches the least of its ceiling: {_name(cell)},"
         f" repetition {clean(record['repetition'], 9)}" + (" !" if cell.serious else "") + "."
     )
-    means = [
-        (label, ledger.number(ledger.part(record, "monitors", key)))
-        for label, key in (
-            ("busy", "cpu_busy"),
-            ("iowait", "cpu_iowait"),
-            ("others", "cpu_other_processes"),
-        )
-    ]
-    means = [
-        f"{label} {100 * value:.1f} %" for label, value in means if value is not None and value >= 0
-    ]
+    means = {label: _mean(record, key) for label, key in MEANS.items()}
+    means = [f"{label} {100 * mean:.1f} %" for label, mean in means.items() if mean is not None]
     is_paired = ledger.in_pairs(record)
     over = "blocks of the cell" if is_paired else "window"
     words += f" Mean over the {over}: CPUs " + ", ".join(means) + "." if means else ""
@@ -100,37 +96,19 @@ def _caption(cell, record, zero):
 
 
 def _panel(ax, title, top, lines, last, columns):
-    for i, (label, x, y) in enumerate(lines):
-        colour, look = LINES[i % len(LINES)]
-        ax.plot(
-            x,
-            y,
-            color=colour,
-            linestyle=look,
-            linewidth=style.scaled(1.6),
-            label=plain(label, 30) or "_",
-            marker="." if len(x) < 60 else None,
-            markersize=style.scaled(4),
-        )
-    ax.set_title(
-        plain(title),
-        loc="left",
-        fontsize=style.pt(10.5),
-        pad=style.scaled(5 + 13 * math.ceil(len(lines) / columns) if lines[0][0] else 5),
-    )
-    if lines[0][0]:
-        ax.legend(
-            loc="lower left",
-            bbox_to_anchor=(-0.02, 1.02),
-            ncol=min(columns, len(lines)),
-            frameon=False,
-            borderaxespad=0,
-            fontsize=style.pt(style.SMALL),
-            handlelength=1.5,
-            handletextpad=0.4,
-            columnspacing=0.8,
-            borderpad=0.1,
-        )
+    has_names = bool(lines[0][0])
+    for (label, x, y), (colour, dashes) in zip(lines, itertools.cycle(LINES)):
+        how = dict(color=colour, linestyle=dashes, linewidth=style.scaled(1.6))
+        how |= dict(marker="." if len(x) < 60 else None, markersize=style.scaled(4))
+        ax.plot(x, y, label=plain(label, 30) or "_", **how)
+    above = 13 * math.ceil(len(lines) / columns) if has_names else 0
+    pad = style.scaled(5 + above)
+    ax.set_title(plain(title), loc="left", fontsize=style.pt(10.5), pad=pad)
+    if has_names:
+        look = dict(frameon=False, borderaxespad=0, borderpad=0.1, columnspacing=0.8)
+        look |= dict(fontsize=style.pt(style.SMALL), handlelength=1.5, handletextpad=0.4)
+        place = dict(loc="lower left", bbox_to_anchor=(-0.02, 1.02))
+        ax.legend(ncol=min(columns, len(lines)), **place, **look)
     ax.set_xlim(0, max(1.02 * last, 1e-9))  # the last point whole
     ax.set_ylim(0, 1.04 * top if top else 1.1 * max(_known(lines)))
     ax.yaxis.set_major_formatter(FuncFormatter(tick))
