@@ -3,6 +3,8 @@ of, as `feedrate diagnose` measured it."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
@@ -22,17 +24,21 @@ COLOURS = {
 THICK, APART = 0.62, 0.4  # of a place: a bar; what sets the mark apart that is no link of the chain
 MUTED = style.lighter(style.LIGHT, 0.35)
 TALL = 2.2  # inches of the panel in a column
-WORDS = {
-    diagnosis.GAIN: "gained",
-    diagnosis.NOT_TOLD: "not told from 0",
-    diagnosis.NO_INTERVAL: "no interval",
-    diagnosis.NOT_QUOTABLE: "must not be quoted",
-}
-NAMED = "named by the verdict"
+# What a step can be, beside a loss: as the legend lists it.
+TOLD = (diagnosis.GAIN, diagnosis.NOT_TOLD, diagnosis.NO_INTERVAL, diagnosis.NOT_QUOTABLE)
+NAMED, DISCARDED = "named by the verdict", "discard"
 BESIDE = (
     "Discard: synthetic steps with loaders beside them whose batches are thrown away; no link of"
     " the chain."
 )
+
+
+@dataclass(frozen=True)
+class Column:
+    name: str  # below it
+    words: tuple  # above it: (images/s, share of the ceiling)
+    top: float  # where they stand
+    bar: object = None  # of a step
 
 
 def claim(plan, _):
@@ -53,29 +59,42 @@ def draw(setting, gpus, context):
     bars, discard = found.bars(), found.rate(diagnosis.DISCARD)
     page.legend(*_legend(bars, discard))
     page.foot([], _notes(found), source=f"From {diagnosis_file.NAME}: {found.measured}")
-    names = ["ceiling", *(clean(b.step.name, 18) for b in bars), reached(found)]
-    names += ["discard"] if discard else []
+    columns = _columns(found, bars, discard)
     # upright in a column, where they need the room that their letters take
-    under = 0.12 + 0.075 * max(map(len, names)) if page.narrow else 0.36
+    under = 0.12 + 0.075 * max(len(c.name) for c in columns) if page.narrow else 0.36
     (ax,) = page.panels(1, under=under, over=0.1, tall=TALL, left=0.19 if page.narrow else None)
     last = len(bars) + 1
-    places = [0, *range(1, last), last] + ([last + 1 + APART] if discard else [])
+    places = [*range(last + 1), last + 1 + APART][: len(columns)]
     _whole(ax, 0, found.ceiling)
     _whole(ax, last, found.reached.rate)
-    _levels(ax, [found.ceiling.mean, *(bar.bottom for bar in bars)])
+    half, how = THICK / 2, dict(color=style.GREY, linewidth=style.scaled(0.8), zorder=2)
+    for x, y in enumerate([found.ceiling.mean, *(bar.bottom for bar in bars)]):
+        ax.plot([x + half, x + 1 - half], [y, y], **how)  # from a bar's end to the next one's start
     for x, bar in enumerate(bars, 1):
         _step(ax, x, bar)
     if discard:
-        _beside(ax, places[-1], discard)
-    _axes(ax, places, names, bars, page)
-    _label(ax, page, places, found, bars, discard)
+        marks.whisker(ax, places[-1], discard.mean, discard.error_bar, ecolor="black")
+        ax.plot([places[-1]], [discard.mean], zorder=5, **_hollow())
+        middle = places[-1] - (1 + APART) / 2
+        ax.axvline(middle, color=style.LIGHT, linewidth=style.scaled(1), zorder=1)
+    _axes(ax, page, places, columns)
+    _label(ax, page, places, columns, min([0, *(bar.ends[0] for bar in bars)]))
     page.sides("images/s")
     return page
 
 
-def reached(found):
-    """Where the chain ends: the cell with its files in the page cache, or without them."""
-    return "reached" + (" (cold)" if found.reached.name == "cold" else "")
+def _columns(found, bars, discard):
+    reached = found.reached.rate
+    share = diagnosis.share_words(reached.mean / found.ceiling.mean)
+    cold = " (cold)" if found.reached.name == "cold" else ""  # its files not in the page cache
+    wholes = [("ceiling", found.ceiling, ""), ("reached" + cold, reached, share)]
+    wholes += [(DISCARDED, discard, "")] if discard else []
+    columns = [
+        Column(name, (diagnosis.rate_words(rate.mean), share), rate.mean + rate.error_bar[1])
+        for name, rate, share in wholes
+    ]
+    columns[1:1] = [Column(clean(b.step.name, 18), b.words, max(b.top, b.ends[1]), b) for b in bars]
+    return columns
 
 
 def _notes(found):
@@ -111,10 +130,10 @@ def look_of(bar):
 
 def _legend(bars, discard):
     handles = []
-    for how in (how for how in WORDS if any(bar.how == how for bar in bars)):
+    for how in (how for how in TOLD if any(bar.how == how for bar in bars)):
         look = dict(facecolor=MUTED, edgecolor=style.EDGE, linewidth=style.scaled(0.7))
         look |= dict(facecolor="white", hatch="///") if how == diagnosis.GAIN else {}
-        handles.append((Patch(**look), WORDS[how]))
+        handles.append((Patch(**look), "gained" if how == diagnosis.GAIN else how))
     if any(bar.is_named for bar in bars):
         look = dict(facecolor="white", edgecolor="black", linewidth=style.scaled(2.0))
         handles.append((Patch(**look), NAMED))
@@ -143,71 +162,46 @@ def _step(ax, x, bar):
     marks.whisker(ax, x, bar.bottom, (max(bar.bottom - low, 0), max(high - bar.bottom, 0)))
 
 
-def _levels(ax, levels):
-    """Thin lines that lead from the end of a bar to the beginning of the next."""
-    half, how = THICK / 2, dict(color=style.GREY, linewidth=style.scaled(0.8), zorder=2)
-    for x, y in enumerate(levels):
-        ax.plot([x + half, x + 1 - half], [y, y], **how)
-
-
-def _beside(ax, x, rate):
-    marks.whisker(ax, x, rate.mean, rate.error_bar, ecolor="black")
-    ax.plot([x], [rate.mean], zorder=5, **_hollow())
-    ax.axvline(x - (1 + APART) / 2, color=style.LIGHT, linewidth=style.scaled(1), zorder=1)
-
-
-def _axes(ax, places, names, bars, page):
+def _axes(ax, page, places, columns):
     ax.set_xlim(-0.6, places[-1] + 0.6)
     ax.grid(False, axis="x")
-    words = [plain(name) for name in names]
+    words = [plain(column.name) for column in columns]
     if not page.narrow:
         words = [name.replace(" (", "\n(") for name in words]
     ax.set_xticks(places, words, rotation=90 if page.narrow else 0)
     ax.tick_params(axis="x", length=0)
-    _weigh(bars, ax.get_xticklabels()[1:])
-    if not page.narrow:
-        _shrink(ax, ax.get_xticklabels(), page)
+    _fit(ax, page, columns, ax.get_xticklabels())
     marks.ticks(ax.yaxis)
 
 
-def _weigh(bars, texts):
-    """Makes the words of what the verdict names bold, and those of what is not told grey."""
-    for bar, text in zip(bars, texts):
+def _fit(ax, page, columns, texts):
+    """Makes the words of what the verdict names bold, and those of what is not told grey; then all
+    smaller until each keeps to its place."""
+    for bar, text in ((column.bar, text) for column, text in zip(columns, texts) if column.bar):
         if bar.is_named:
             text.set_weight("bold")
         elif bar.how == diagnosis.NOT_TOLD:
             text.set_color(style.GREY)
-
-
-def _shrink(ax, labels, page):
-    """Makes words smaller until each keeps to its place."""
+    if page.narrow:  # where they are upright
+        return
     (left, _), (right, _) = ax.transData.transform([(0, 0), (1, 0)])
     renderer, room = page.figure.canvas.get_renderer(), 0.97 * (right - left)
-    widest = max(label.get_window_extent(renderer).width for label in labels)
-    for label in labels if widest > room else ():
-        label.set_fontsize(max(style.LEAST, label.get_fontsize() * room / widest))
+    widest = max(text.get_window_extent(renderer).width for text in texts)
+    for text in texts if widest > room else ():
+        text.set_fontsize(max(style.LEAST, text.get_fontsize() * room / widest))
 
 
-def _label(ax, page, places, found, bars, discard):
+def _label(ax, page, places, columns, bottom):
     """What each bar stands for, above it; upright in a column, which has no room for it else."""
-    reached = found.reached.rate
-    share = diagnosis.share_words(reached.mean / found.ceiling.mean)
-    wholes = [found.ceiling, reached, *([discard] if discard else [])]
-    tops = [rate.mean + rate.error_bar[1] for rate in wholes]
-    tops[1:1] = [max(bar.top, bar.ends[1]) for bar in bars]
-    words = [(diagnosis.rate_words(rate.mean), share * (rate is reached)) for rate in wholes]
-    words[1:1] = [bar.words for bar in bars]
-    words = [_joined(*pair, page) for pair in words]
+    words = [_joined(*column.words, page) for column in columns]
     room = (0.06 * max(map(len, words)) + 0.06) / TALL if page.narrow else 0.17
-    ax.set_ylim(min([0, *(bar.ends[0] for bar in bars)]), max(tops) / (1 - room))
+    ax.set_ylim(bottom, max(column.top for column in columns) / (1 - room))
     how = dict(ha="center", va="bottom", rotation=90 if page.narrow else 0, linespacing=1.15)
     texts = []
-    for i, (x, y, word) in enumerate(zip(places, tops, words)):
-        above = 11 if discard and i == len(words) - 1 else 4  # half of the mark is above its value
-        texts.append(marks.say(ax, word, (x, y), (0, above), 10.5, **how))
-    _weigh(bars, texts[1:])
-    if not page.narrow:
-        _shrink(ax, texts, page)
+    for x, column, word in zip(places, columns, words):
+        above = 11 if column.name == DISCARDED else 4  # half of the mark is above its value
+        texts.append(marks.say(ax, word, (x, column.top), (0, above), 10.5, **how))
+    _fit(ax, page, columns, texts)
 
 
 def _joined(rate, share, page):
