@@ -95,6 +95,15 @@ def log_ticks(axis, low, high):
     axis.set_minor_locator(NullLocator())
 
 
+def share_heights(axes):
+    """The same vertical limits for all, with their numbers at the left of each row alone."""
+    limits = [ax.get_ylim() for ax in axes]
+    for ax in axes:
+        ax.set_ylim(min(low for low, _ in limits), max(high for _, high in limits))
+        if not ax.get_subplotspec().is_first_col():
+            ax.tick_params(labelleft=False)
+
+
 def missing(ax, x, colour, nth=0):
     """The mark of a cell without a result, at the lower edge: its place, and no value. Several at
     one place stand above each other."""

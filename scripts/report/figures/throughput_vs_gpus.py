@@ -70,11 +70,7 @@ def draw(setting, gpus, context):
         ax.set_title(plain(panels.panel_title(size, setting)), loc="left")
         if at_bottom(axes, i):
             ax.set_xlabel("replicas" if setting.kind == "cpu" else "GPUs")
-        if not ax.get_subplotspec().is_first_col():
-            ax.tick_params(labelleft=False)
-    limits = [ax.get_ylim() for ax in axes]
-    for ax in axes:
-        ax.set_ylim(min(low for low, _ in limits), max(high for _, high in limits))
+    marks.share_heights(axes)
     page.sides("images per second" + (", log scale" if log else ""))
     return page
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from dataclasses import dataclass
 
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, NullLocator
@@ -21,6 +22,16 @@ from .page import Page, at_bottom
 ALIKE = 0.01  # relative: nobody can tell such rates apart in a figure
 # Points, by which a line and its markers are wider than the same line on it; all of them together.
 WIDER, WIDEST = 4, 12
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A series in a panel."""
+
+    series: object
+    cells: list  # in the order of their places
+    knee: object  # Knee or None
+    wider: float  # points, than the lines on it that nobody can tell from it
 
 
 def claim(plan, claims):
@@ -50,52 +61,37 @@ def draw(setting, gpus, context):
     scale, log = Scale(axis, cells), _wants_log(cells)
     sizes, series = panels.image_sizes(cells), style.series_of(cells)
     title = _title(axis, findings.title("throughput_vs_workers", setting, gpus, context.claims))
-    page = Page(setting, title, context, gpus, _size(len(sizes)))
-    lines = {
-        (size, s): panels.of_series(panels.in_panel(cells, size), s)
-        for size in sizes
-        for s in series
-    }
-    knees = {key: knee.of(line) for key, line in lines.items() if axis == WORKERS}
-    knees = {key: found for key, found in knees.items() if found}
+    large = 1.0 if len(sizes) <= 3 else 1.2 if len(sizes) == 4 else 1.5
+    page = Page(setting, title, context, gpus, large)
+    inside = [panels.in_panel(cells, size) for size in sizes]
+    curves = [_curves(some, series, axis, scale) for some in inside]
+    known = [curve for row in curves for curve in row]
+    handles = [(marks.sample(s.look), s.label) for s in series]
     ceiling = Line2D([], [], color="black", linestyle=style.KINDS["synthetic"].line)
-    more = [(ceiling, "ceiling (synthetic)")]
-    if any(found.is_reached for found in knees.values()):
-        more.append((Line2D([], [], linestyle="none", **_ring(style.GREY, 10)), "knee"))
-    page.legend(*zip(*((marks.sample(s.look), s.label) for s in series), *more))
-    wider = {}
-    for size in sizes:
-        wider |= _wider([((size, s), lines[size, s]) for s in series], scale)
-    alike = ["Of lines that lie on each other, those below are wider."] * any(wider.values())
-    page.foot(cells, _knees(knees, lines) + alike + panels.shares_the_cpu(cells))
+    handles.append((ceiling, "ceiling (synthetic)"))
+    if any(c.knee and c.knee.is_reached for c in known):
+        handles.append((Line2D([], [], linestyle="none", **_ring(style.GREY, 10)), "knee"))
+    page.legend(*zip(*handles))
+    page.foot(cells, _notes(known) + panels.shares_the_cpu(cells))
     shared = len({id(c.ceiling) for c in cells if c.ceiling}) <= 1
     right = 0.865 if page.narrow else 0.925  # free for the axis of the shares
     axes = page.panels(len(sizes), right=right, wide=0.42 if shared else 1.15)
-    for ax, size in zip(axes, sizes):
-        _panel(ax, panels.in_panel(cells, size), scale, log)
-        for i, s in enumerate(series, 1):
-            line = sorted(lines[size, s], key=scale.place)
-            _line(ax, line, s.look, scale, len(series) - i, wider[size, s])
-        found = [(knees[size, s], lines[size, s], s) for s in series if (size, s) in knees]
-        _rings(ax, found, scale, max(wider[size, s] for s in series))
+    for ax, some, row, size in zip(axes, inside, curves, sizes):
+        _panel(ax, some, scale, log)
+        for below, curve in zip(reversed(range(len(row))), row):
+            _line(ax, curve, scale, below)
+        _rings(ax, row, scale)
         ax.set_title(plain(panels.panel_title(size, setting)), loc="left")
     if shared:
-        limits = [ax.get_ylim() for ax in axes]
-        for ax in axes:
-            ax.set_ylim(min(low for low, _ in limits), max(high for _, high in limits))
-    for i, (ax, size) in enumerate(zip(axes, sizes)):
-        spec = ax.get_subplotspec()
-        if shared and not spec.is_first_col():
-            ax.tick_params(labelleft=False)
-        if not shared or spec.is_last_col() or i == len(axes) - 1:
-            _share_axis(ax, panels.in_panel(cells, size), log)
+        marks.share_heights(axes)
+    for i, (ax, some) in enumerate(zip(axes, inside)):
+        if not shared or ax.get_subplotspec().is_last_col() or i == len(axes) - 1:
+            _share_axis(ax, some, log)
         if at_bottom(axes, i):
             per_gpu = axis == WORKERS and setting.kind != "cpu"
             ax.set_xlabel("workers per GPU" if per_gpu else plain(axis, 40))
-    page.sides(
-        "images per second" + (", log scale" if log else ""),
-        "% of ceiling" if any(c.ceiling for c in cells) else "",
-    )
+    shares = "% of ceiling" if any(c.ceiling for c in cells) else ""
+    page.sides("images per second" + (", log scale" if log else ""), shares)
     return page
 
 
@@ -104,8 +100,26 @@ def _title(axis, claimed):
     return claimed if axis == WORKERS else claimed.replace(usual, f"Throughput against {axis}")
 
 
-def _size(count):
-    return 1.0 if count <= 3 else 1.2 if count == 4 else 1.5
+def _curves(cells, series, axis, scale):
+    """In the order in which they are drawn."""
+    lines = [sorted(panels.of_series(cells, s), key=scale.place) for s in series]
+    depths = [0] * len(lines)
+    for i, line in reversed(list(enumerate(lines))):
+        above = zip(lines[i + 1 :], depths[i + 1 :])
+        on_it = (depth for other, depth in above if _are_alike(line, other, scale))
+        depths[i] = 1 + max(on_it, default=-1)
+    step = min(WIDER, WIDEST / max(1, *depths))
+    knees = [knee.of(line) if axis == WORKERS else None for line in lines]
+    return [Curve(*of, step * depth) for *of, depth in zip(series, lines, knees, depths)]
+
+
+def _notes(curves):
+    """From how many workers on more of them gain nothing that matters; what lies on each other."""
+    words = [f"{panels.kind(c.cells[0])}, {c.knee.words}" for c in curves if c.knee]
+    words = "; ".join(dict.fromkeys(words))
+    notes = [f"Knee: more workers gain less than {MARGIN_WORDS}. {words}."] if words else []
+    alike = "Of lines that lie on each other, those below are wider."
+    return notes + [alike] * any(c.wider for c in curves)
 
 
 def _wants_log(cells):
@@ -138,17 +152,6 @@ def _panel(ax, cells, scale, log):
     _ticks(ax, scale)
 
 
-def _wider(lines, scale):
-    """{key: by how many points it is wider than the lines on it that nobody can tell from it} of
-    [(key, cells), …] in the order in which they are drawn."""
-    found = {}
-    for i, (key, cells) in reversed(list(enumerate(lines))):
-        on_it = [found[other] for other, more in lines[i + 1 :] if _are_alike(cells, more, scale)]
-        found[key] = max(on_it, default=-1) + 1
-    step = min(WIDER, WIDEST / max(1, *found.values()))
-    return {key: step * depth for key, depth in found.items()}
-
-
 def _are_alike(one, other, scale):
     rates = {scale.place(c): c.rate.mean for c in one if c.rate}
     both = [(rates.get(scale.place(c)), c.rate.mean) for c in other if c.rate]
@@ -156,43 +159,36 @@ def _are_alike(one, other, scale):
     return bool(both) and all(abs(a - b) <= ALIKE * max(a, b) for a, b in both)
 
 
-def _line(ax, cells, look, scale, below, wider):
-    done = [(scale.place(c), c) for c in cells]
+def _line(ax, curve, scale, below):
+    look, done = curve.series.look, [(scale.place(c), c) for c in curve.cells]
     for apart in (False, True):
         part = [(x, c) for x, c in done if scale.stands_apart(c) == apart]
         # A missing cell breaks the line instead of being bridged.
         rates = [c.rate.mean if c.rate else math.nan for _, c in part]
         how = dict(linestyle=look.line, color=look.rim, zorder=3)
-        how |= dict(linewidth=style.scaled(2 + wider)) if wider else {}
+        how |= dict(linewidth=style.scaled(2 + curve.wider)) if curve.wider else {}
         ax.plot([x for x, _ in part], rates, **how)
-    marks.points(ax, [(x, c, c.rate, c.serious) for x, c in done if c.rate], look, below, wider)
+    done = [(x, c, c.rate, c.serious) for x, c in done if c.rate]
+    marks.points(ax, done, look, below, curve.wider)
 
 
-def _rings(ax, found, scale, wider):
-    """Around the point of each knee, whose marker may be so much wider; of several at one place
-    each ring a little larger. Nothing where the rate may still rise."""
+def _rings(ax, curves, scale):
+    """Around the point of each knee and the widest marker; of several at one place each ring a
+    little larger. Nothing where the rate may still rise."""
     taken, near = [], 0.03 * ax.get_ylim()[1]
-    for one, line, series in found:
-        cell = next(c for c in line if c.workers == one.workers)
-        if one.is_reached and cell.rate:
-            x, y = scale.place(cell), cell.rate.mean
-            nth = sum(x == far and abs(y - high) < near for far, high in taken)
-            taken.append((x, y))
-            ax.plot([x], [y], **_ring(series.look.rim, 14 + wider + 3 * nth))
+    size = 14 + max(curve.wider for curve in curves)
+    for curve in (c for c in curves if c.knee and c.knee.is_reached):
+        cell = next(c for c in curve.cells if c.workers == curve.knee.workers)
+        x, y = scale.place(cell), cell.rate.mean
+        nth = sum(x == far and abs(y - high) < near for far, high in taken)
+        taken.append((x, y))
+        ax.plot([x], [y], **_ring(curve.series.look.rim, size + 3 * nth))
 
 
 def _ring(colour, size):
     """Larger than the hollow marker of an invalid cell, and around a full one."""
     edge = dict(markersize=style.scaled(size), markeredgewidth=style.scaled(1.3))
     return dict(marker="o", color=colour, markerfacecolor="none", zorder=3.2, clip_on=False, **edge)
-
-
-def _knees(knees, lines):
-    """A note: from how many workers on more of them gain nothing that matters."""
-    words = {f"{panels.kind(lines[key][0])}, {found.words}": None for key, found in knees.items()}
-    return (
-        [f"Knee: more workers gain less than {MARGIN_WORDS}. {'; '.join(words)}."] if words else []
-    )
 
 
 def _ceiling(ax, ceiling):
