@@ -43,8 +43,7 @@ def draw(setting, gpus, context):
     if len(counts) < 2 or not panels.any_valid(cells) or not _has_ceiling(cells):
         return None
     sizes, series = panels.image_sizes(cells), style.series_of(cells)
-    scale = 1.0 if len(sizes) <= 3 else 1.3
-    page = page_of("throughput_vs_gpus", setting, gpus, context, scale)
+    page = page_of("throughput_vs_gpus", setting, gpus, context, 1.0 if len(sizes) <= 3 else 1.3)
     ceiling = Line2D([], [], color=CEILING.colour, linestyle=CEILING.line, marker="_")
     linear = Line2D([], [], color=style.GREY, linestyle=":", linewidth=1.2)
     more = (ceiling, "ceiling (synthetic)"), (linear, "linear from the first")
@@ -59,13 +58,12 @@ def draw(setting, gpus, context):
     log = counts[-1] > 8 * counts[0]  # on either pair of axes linear is straight
     axes = page.panels(len(sizes))
     for i, (ax, size) in enumerate(zip(axes, sizes)):
-        here = [(chosen[size, s], s.look) for s in series]
-        for nth, (row, look) in enumerate(here, 1):
-            _line(ax, [(c.gpus, c) for c in row], look, len(here) - nth)
-        tops = (
-            _top([c for row, _ in here for c in row if c.gpus == n], setting, n) for n in counts
-        )
-        _line(ax, [(n, top) for n, top in zip(counts, tops) if top], CEILING)
+        here = [chosen[size, s] for s in series]
+        for below, s, row in zip(reversed(range(len(series))), series, here):
+            _line(ax, row, s.look, below)
+        shown = [c for row in here for c in row]
+        tops = (_top(shown, setting, n) for n in counts)
+        _line(ax, [top for top in tops if top], CEILING)
         _frame(ax, counts, log)
         ax.set_title(plain(panels.panel_title(size, setting)), loc="left")
         if at_bottom(axes, i):
@@ -81,7 +79,7 @@ def _has_ceiling(cells):
 
 def _top(cells, setting, gpus):
     """The ceiling at that number of GPUs: of the cells drawn, or else any."""
-    tops = [c.ceiling for c in cells if c.ceiling]
+    tops = [c.ceiling for c in cells if c.ceiling and c.gpus == gpus]
     tops += [c for c in setting.ceilings if c.gpus == gpus and c.rate]
     return tops[0] if tops else None
 
@@ -99,23 +97,23 @@ def _scaling(chosen, sizes):
     return [f"Of linear scaling from the fewest: {'; '.join(words.values())}."] if words else []
 
 
-def _line(ax, row, look, below=0):
+def _line(ax, cells, look, below=0):
     """The cells at their numbers of GPUs, and from the first of them on what every further GPU
     would add if it cost nothing."""
-    colour, done = look.rim, [(n, c) for n, c in row if c.rate]
-    straight = style.GREY if look is CEILING else colour
-    rates = [c.rate.mean if c.rate else math.nan for _, c in row]
-    how = dict(linestyle=look.line, color=colour, zorder=3)
+    done = [c for c in cells if c.rate]
+    rates = [c.rate.mean if c.rate else math.nan for c in cells]
+    how = dict(linestyle=look.line, color=look.rim, zorder=3)
     how |= dict(linewidth=style.scaled(1.6), zorder=3.5) if look is CEILING else {}
-    ax.plot([n for n, _ in row], rates, **how)
-    marks.points(ax, [(n, c, c.rate, c.serious) for n, c in done], look, below)
-    for n in (n for n, c in row if not c.rate):
-        marks.missing(ax, n, colour)
+    ax.plot([c.gpus for c in cells], rates, **how)
+    marks.points(ax, [(c.gpus, c, c.rate, c.serious) for c in done], look, below)
+    for c in cells:
+        if not c.rate:
+            marks.missing(ax, c.gpus, look.rim)
     if done:
-        (first, start), (last, _) = done[0], done[-1]
-        grid = [first * (last / first) ** (i / 40) for i in range(41)]
-        linear = [start.rate.mean * g / first for g in grid]
-        ax.plot(grid, linear, ":", color=straight, linewidth=1.2, zorder=2)
+        first, last = done[0].gpus, done[-1].gpus
+        ends = [done[0].rate.mean, done[0].rate.mean * last / first]
+        colour = style.GREY if look is CEILING else look.rim
+        ax.plot([first, last], ends, ":", color=colour, linewidth=1.2, zorder=2)
 
 
 def _frame(ax, counts, log):
