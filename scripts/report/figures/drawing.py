@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 from .. import interrupts, output
 from ..claims import claims
 from ..errors import ReportError
-from ..look import typeface
-from . import figures
+from ..look import style, typeface
+from . import figures, findings
 
 PAPER_FORMATS = ("pdf", "svg")
 # [(plan, context, folder), …]: the forked processes inherit it
@@ -28,7 +28,6 @@ class Drawn:
 
     plan: figures.Plan
     kinds: list = field(default_factory=list)
-    sentence: str = ""
     finding: str = ""
     caption: list = field(default_factory=list)  # sentences for a paper
     notes: list = field(default_factory=list)  # all that the sheet says below and above its panels
@@ -36,17 +35,15 @@ class Drawn:
     svg: dict = field(default_factory=dict)  # {"wide": SVG, "column": SVG} for the page
     error: str = ""
 
+    sentence = property(lambda self: self.plan.figure.sentence)
+
 
 def draw(settings, context, folder):
     """Every figure; the plan's order is kept. Yields them as they come."""
     options = context.options
-    unknown = set(options.only) - set(context.figures)
-    if unknown:
-        raise ReportError(
-            "--only " + min(unknown),
-            "there is no such figure",
-            "choose from " + ", ".join(context.figures),
-        )
+    for unknown in sorted(set(options.only) - set(context.figures)):
+        known = "choose from " + ", ".join(context.figures)
+        raise ReportError("--only " + unknown, "there is no such figure", known)
     plans = figures.plan(settings, options.only or context.figures)
     context.claims = claims.of(settings)
     _work[:] = [(plan, context, folder) for plan in plans]
@@ -58,15 +55,13 @@ def draw(settings, context, folder):
         yield from map(_carry_out, range(len(plans)))
         return
     # Forked before anything here imports numpy, which starts threads that no fork survives.
-    with ProcessPoolExecutor(
-        count, multiprocessing.get_context("fork"), interrupts.leave_to_parent
-    ) as pool:
+    fork = multiprocessing.get_context("fork")
+    with ProcessPoolExecutor(count, fork, interrupts.leave_to_parent) as pool:
         try:
             yield from pool.map(_carry_out, range(len(plans)))
         except BrokenProcessPool:
-            raise ReportError(
-                "figures", "a process that draws was ended", "free some memory and run it again"
-            )
+            remedy = "free some memory and run it again"
+            raise ReportError("figures", "a process that draws was ended", remedy)
 
 
 def _cpus():
@@ -75,42 +70,37 @@ def _cpus():
 
 def _carry_out(i):
     plan, context, folder = _work[i]
+    found = Drawn(replace(plan, setting=None))  # which a process need not send back
     gc.disable()  # a figure is made of small things that live until it is saved
     try:
-        return _draw(plan, context, folder)
+        _draw(plan, context, folder, found)
+        return found
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         # One figure that trips over its numbers must not cost the others; the exit code tells.
-        return Drawn(_bare(plan), error=f"{type(error).__name__}: {error}")
+        return Drawn(found.plan, error=f"{type(error).__name__}: {error}")
     finally:
         gc.enable()
 
 
-def _draw(plan, context, folder):
-    from ..look import style
-    from . import findings
-
-    module = importlib.import_module("." + plan.module, __package__)
+def _draw(plan, context, folder, found):
+    """Draws it on each medium that is asked for, and writes its files."""
     options = context.options
-    sheet, kept = replace(context, medium=style.SHEET), ["png"] if options.slides else []
-    pictures, page = _saved(module, plan, sheet, folder, options.formats, kept)
+    kept = ["png"] if options.slides else []
+    page, data = _saved(plan, context, style.SHEET, folder, options.formats, kept)
     if page is None:
-        return Drawn(_bare(plan))
-    found = Drawn(_bare(plan), list(options.formats), plan.figure.sentence)
-    found.finding = findings.headline(plan, context.claims)
+        return
+    found.kinds, found.finding = list(options.formats), findings.headline(plan, context.claims)
     found.caption, found.notes = page.caption, page.notes
-    found.picture = pictures["png"] if options.slides else b""
-    paper, kinds = os.path.join(folder, "paper"), PAPER_FORMATS if options.paper else []
+    found.picture = data["png"] if options.slides else b""
+    paper, kinds = os.path.join(folder, "paper"), PAPER_FORMATS if options.paper else ()
+    kept = ["svg"] if options.html else []
     for medium in (style.WIDE, style.COLUMN) if options.paper or options.html else ():
-        bare, kept = replace(context, medium=medium), ["svg"] if options.html else []
-        data, _ = _saved(module, plan, bare, paper, kinds, kept)
+        _, data = _saved(plan, context, medium, paper, kinds, kept)
         found.svg |= {medium.name: data["svg"].decode()} if options.html else {}
-    return found
 
 
 def paper_files(drawn):
     """The names of the files for a paper."""
-    from ..look import style
-
     return [
         f"{d.plan.name}{medium.suffix}.{kind}"
         for d in drawn
@@ -119,33 +109,22 @@ def paper_files(drawn):
     ]
 
 
-def _bare(plan):
-    """Without the setting: a process need not send it back."""
-    return replace(plan, setting=None)
-
-
-def _saved(module, plan, context, folder, kinds, kept=()):
-    """Draws on the context's medium; writes the files of `kinds` and gives their bytes, and those
-    of `kept`."""
-    medium = context.medium
-    data, page = rendered(
-        lambda: module.draw(plan.setting, plan.gpus, context),
-        medium,
-        dict.fromkeys([*kinds, *kept]),
-        # Their ids differ, so that one page can hold them all.
-        {"svg.hashsalt": f"feedrate.{plan.name}.{medium.name}"},
-    )
+def _saved(plan, context, medium, folder, kinds, kept):
+    """(its Page on that medium, {kind: bytes} of `kinds`, which are written, and of `kept`)."""
+    module = importlib.import_module("." + plan.module, __package__)
+    draw = lambda: module.draw(plan.setting, plan.gpus, replace(context, medium=medium))
+    # Their ids differ, so that one page can hold them all.
+    ids = {"svg.hashsalt": f"feedrate.{plan.name}.{medium.name}"}
+    data, page = rendered(draw, medium, dict.fromkeys([*kinds, *kept]), ids)
     for kind in kinds if page else ():
         output.write(os.path.join(folder, f"{plan.name}{medium.suffix}.{kind}"), data[kind])
-    return data, page
+    return page, data
 
 
 def rendered(draw, medium, kinds, settings=()):
     """({kind: bytes}, the Page that draw() gives) in the medium's style, with further settings of
     matplotlib; ({}, None) where it gives none."""
     import matplotlib
-
-    from ..look import style
 
     typeface.use(typeface.cut())
     # A context of its own: the style never leaks into, or in from, the user's settings.

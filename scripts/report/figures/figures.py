@@ -149,13 +149,9 @@ def _suffix(setting, settings):
             parts.append(slug(setting.axes[axis]))
             alike = [s for s in alike if str(s.axes[axis]) == str(setting.axes[axis])]
     name = "".join("." + part for part in parts)
-    slugs = [slug(value) for value in setting.axes.values()]
-    twins = [
-        s
-        for s in settings
-        if s is not setting and [slug(value) for value in s.axes.values()] == slugs
-    ]
-    return name + (f".{settings.index(setting)}" if twins else "")
+    slugs = lambda one: list(map(slug, one.axes.values()))
+    has_twin = any(s is not setting and slugs(s) == slugs(setting) for s in settings)
+    return name + (f".{settings.index(setting)}" if has_twin else "")
 
 
 def slug(value):
