@@ -54,7 +54,7 @@ def draw(setting, gpus, context):
     look_of = {(s.data, s.variant): s.look for s in series}
     samples = [Line2D([], [], linestyle="none", **style.marker(s.look)) for s in series]
     if len(series) <= SERIES:
-        page.legend(samples, [s.label for s in series])
+        page.legend([(sample, s.label) for sample, s in zip(samples, series)])
     page.foot([p.cell for p in points], _notes(points))
     # a square one reads best: what lies above the diagonal is as far from it as what lies below
     sides = dict(left=0.12, right=0.97) if page.narrow else dict(left=0.31, right=0.69)

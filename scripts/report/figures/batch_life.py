@@ -8,7 +8,7 @@ from ..ledger.trace import COPIES, STAGES, STEPS, TRAINING
 from ..look import style
 from ..text import amount, plain
 from . import trace_drawing as drawing
-from .page import Page, at_bottom
+from .page import Page
 
 ROW = 0.135  # inches, as on a sheet
 THICK = 0.78  # of a row, that a bar takes
@@ -38,15 +38,14 @@ def draw(trace, ranks, options, context):
     notes = ["Pale: other batches. " + note, "" if alike else "The two panels differ in scale."]
     page.foot([], list(filter(None, notes)))
     axes = page.panels(len(chosen), left=0.135, over=0.34, heights=heights)
-    for i, (ax, (why, life)) in enumerate(zip(axes, chosen)):
+    for ax, (why, life) in zip(axes, chosen):
         _panel(ax, life, max(ranges) if alike else life.ms)
         several = f"rank {life.rank.number}, " if len(ranks) > 1 else ""
         title = f"{several}batch {life.batch}: {amount(life.ms)} ms" + (f" ({why})" if why else "")
         pad = style.scaled(5)
         ax.set_title(plain(title), fontsize=style.pt(10), loc="left", pad=pad)
         ax.set_title(_sum_of(life), fontsize=style.pt(style.TINY), loc="right", pad=pad)
-        if at_bottom(axes, i):
-            ax.set_xlabel("ms since its first event")
+    page.name_below("ms since its first event")
     return page, chosen
 
 

@@ -18,7 +18,7 @@ from ..ledger import statistics
 from ..look import style
 from ..text import amount, counted, plus_minus, spread, tick
 from . import findings, marks
-from .page import at_bottom, page_of
+from .page import page_of
 
 LEVEL = au.LEAST
 STRIP = f"95 % interval of the most GPUs that keep {100 * LEVEL:.0f} %"
@@ -73,17 +73,16 @@ def draw(setting, gpus, context):
     page.foot(_footed(lines), _notes(lines, memory))
     axes = page.panels(2, wide=0.8, columns=1, right=0.89 if page.narrow else 0.955)
     numbers = sorted({c.gpus for c in _cells(lines)})
-    for i, ax in enumerate(axes):
+    for ax in axes:
         _frame(ax, numbers, answer)
         if has_strip:
             half = 0.012 * numbers[-1]  # one number has a width, too
             ax.axvspan(answer.low - half, answer.high + half, color=style.LIGHT, zorder=0.4)
-        if at_bottom(axes, i):
-            ax.set_xlabel("emulated GPUs")
     _delivered(axes[0], lines, looks, memory)
     axes[0].set_title("images/s", loc="left")
     _utilisation(axes[1], lines, looks)
     axes[1].set_title("AU, %", loc="left")
+    page.name_below("emulated GPUs")
     return page
 
 
@@ -164,7 +163,7 @@ def _legend(page, lines, looks, memory, has_strip):
         handles.append((Patch(color=style.LIGHT), STRIP))
     if memory:
         handles.append((Line2D([], [], **MEMORY), "from memory"))
-    page.legend(*zip(*handles))
+    page.legend(handles)
 
 
 def _run_look(look):

@@ -11,7 +11,7 @@ from ..ledger import intervals, ledger, statistics
 from ..look import style
 from ..text import amount, counted, plain, spread
 from . import findings, marks
-from .page import at_bottom, page_of
+from .page import page_of
 
 MARKED = (0.5, 0.99)
 READS = {"median": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999}
@@ -70,19 +70,18 @@ def draw(setting, gpus, context):
     found = _panels(cell)
     page = page_of("latency", setting, gpus, context)
     curves = list({id(c.cell): c for _, row in found for c in row}.values())
-    page.legend(
-        [Line2D([], [], linestyle=c.look.line, **c.marker) for c in curves],
-        [plain(c.name, 90) + (" !" if c.cell.serious else "") for c in curves],
-    )
+    mark = lambda curve: " !" if curve.cell.serious else ""
+    samples = [Line2D([], [], linestyle=c.look.line, **c.marker) for c in curves]
+    page.legend([(s, plain(c.name, 90) + mark(c)) for s, c in zip(samples, curves)])
     page.foot([c.cell for c in curves], _notes(cell, curves, found))
     tall = 1.05 if page.narrow else None
     over = 0.30 + LINE * SAID  # the numbers stand above the panel: no curve is there
     axes = page.panels(len(found), wide=0.35, columns=1, tall=tall, over=over, high=over + 0.32)
-    for i, (ax, (name, row)) in enumerate(zip(axes, found)):
+    for ax, (name, row) in zip(axes, found):
         _panel(ax, row)
         ax.set_title(name, loc="left", pad=style.scaled(72 * (over - 0.20)))
         _say(ax, row)
-        if at_bottom(axes, i) or not page.narrow:
+        if ax in page.bottom or not page.narrow:
             ax.set_xlabel("ms" + (", log scale" if ax.get_xscale() == "log" else ""))
         if not ax.get_subplotspec().is_first_col():
             ax.tick_params(labelleft=False)

@@ -14,7 +14,7 @@ from ..look import style
 from ..text import clean, listing, percent, plain, tick
 from ..text import gpus as gpu_words
 from . import findings
-from .page import at_bottom, page_of
+from .page import page_of
 
 DASHES = ("-", (0, (5, 1.5)), (0, (1.5, 1)), (0, (4, 1.5, 1, 1.5)))
 LINES = tuple(zip(style.READINGS, DASHES))
@@ -60,11 +60,10 @@ def draw(setting, gpus, context):
     wide = 0.95 if page.narrow else 0.66
     axes = page.panels(len(wanted), over=over, high=over + 0.44, wide=wide, tall=0.8)
     last = max(x[-1] for _, _, lines in wanted for _, x, _ in lines)
-    for i, (ax, (title, top, lines)) in enumerate(zip(axes, wanted)):
+    for ax, (title, top, lines) in zip(axes, wanted):
         _panel(ax, title, top, lines, last, 2 if page.bare else 4)
-        if at_bottom(axes, i):
-            whole = "run in pairs" if ledger.in_pairs(record) else "window"
-            ax.set_xlabel("seconds" if page.narrow else f"seconds of the {whole}")
+    whole = "run in pairs" if ledger.in_pairs(record) else "window"
+    page.name_below("seconds" if page.narrow else f"seconds of the {whole}")
     return page
 
 

@@ -131,8 +131,10 @@ class Page:
         size = size if width <= room else max(6.5, size * room / width)
         self.figure.text(LEFT, y, words, fontsize=size, va="center", **more)
 
-    def legend(self, handles, labels):
-        """Between the title and the panels, in as few rows as the page's width allows."""
+    def legend(self, entries):
+        """[(what it looks like, words), …] between the title and the panels, in as few rows as the
+        page's width allows."""
+        handles, labels = [handle for handle, _ in entries], [words for _, words in entries]
         if self.narrow:
             labels = [textwrap.fill(words, ACROSS) for words in labels]
         left = 0.04 if self.bare else self.edge
@@ -215,9 +217,15 @@ class Page:
         grid = self.figure.add_gridspec(rows, columns, height_ratios=heights, **space)
         self.middle = (top + bottom) / 2
         axes = [self.figure.add_subplot(grid[i // columns, i % columns]) for i in range(count)]
+        self.bottom = axes[-columns:]  # no panel lies below them
         for ax in axes:
             self._fix_labels(ax)
         return axes
+
+    def name_below(self, words):
+        """The words of the horizontal axes, where no panel lies below."""
+        for ax in self.bottom:
+            ax.set_xlabel(words)
 
     def _tall(self, tall, width):
         """The inches of a panel that is so wide and, in a column, so tall (None: as usual)."""
@@ -249,9 +257,3 @@ def page_of(name, setting, gpus, context, scale=1.0):
 
 def _count(words):
     return len(re.findall(r"\w[\w.,/:]*", words))
-
-
-def at_bottom(axes, i):
-    """Whether panel i has no panel below it: where the words of the horizontal axis stand."""
-    spec = axes[i].get_subplotspec()
-    return i + spec.get_gridspec().ncols >= len(axes)

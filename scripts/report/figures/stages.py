@@ -60,10 +60,10 @@ def draw(setting, gpus, context):
     scale = max(1.0, sum(len(group) + 0.8 for _, group in groups) / ROWS)
     page = page_of("stages", setting, gpus, context, scale)
     colours = _colours(names_of(r.times for r in rows))
-    bars = [Patch(facecolor=colour, edgecolor=style.EDGE) for colour in colours.values()]
-    bars += [Patch(facecolor="white", edgecolor=style.EDGE, hatch=HATCH), Patch(color="black")]
-    labels = [plain(name, 30) for name in colours]
-    page.legend(bars, [*labels, "waiting (wall − CPU)", "device's time × workers"])
+    bars = [(Patch(facecolor=c, edgecolor=style.EDGE), plain(n, 30)) for n, c in colours.items()]
+    waits = Patch(facecolor="white", edgecolor=style.EDGE, hatch=HATCH)
+    bars += [(waits, "waiting (wall − CPU)"), (Patch(color="black"), "device's time × workers")]
+    page.legend(bars)
     page.foot([r.cell for r in rows], [_caption(rows, context.claims)])
     words = [_words(row, page.narrow, context.claims) for row in rows]
     ax = _lay_out(page, groups, words)

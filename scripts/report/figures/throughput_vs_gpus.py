@@ -14,7 +14,7 @@ from ..ledger.heading import devices
 from ..look import style
 from ..text import plain, spread, tick
 from . import findings, marks
-from .page import at_bottom, page_of
+from .page import page_of
 
 CEILING = style.Look(style.BLACK, "_", style.KINDS["synthetic"].line)
 
@@ -47,7 +47,7 @@ def draw(setting, gpus, context):
     ceiling = Line2D([], [], color=CEILING.colour, linestyle=CEILING.line, marker="_")
     linear = Line2D([], [], color=style.GREY, linestyle=":", linewidth=1.2)
     more = (ceiling, "ceiling (synthetic)"), (linear, "linear from the first")
-    page.legend(*zip(*((marks.sample(s.look), s.label) for s in series), *more))
+    page.legend([*((marks.sample(s.look), s.label) for s in series), *more])
     chosen = {
         (size, s): panels.best_by_count(panels.of_series(panels.in_panel(cells, size), s))
         for size in sizes
@@ -57,7 +57,7 @@ def draw(setting, gpus, context):
     page.foot(drawn, [panels.workers_used(chosen), *_scaling(chosen, sizes)])
     log = counts[-1] > 8 * counts[0]  # on either pair of axes linear is straight
     axes = page.panels(len(sizes))
-    for i, (ax, size) in enumerate(zip(axes, sizes)):
+    for ax, size in zip(axes, sizes):
         here = [chosen[size, s] for s in series]
         for below, s, row in zip(reversed(range(len(series))), series, here):
             _line(ax, row, s.look, below)
@@ -66,9 +66,8 @@ def draw(setting, gpus, context):
         _line(ax, [top for top in tops if top], CEILING)
         _frame(ax, counts, log)
         ax.set_title(plain(panels.panel_title(size, setting)), loc="left")
-        if at_bottom(axes, i):
-            ax.set_xlabel("replicas" if setting.kind == "cpu" else "GPUs")
     marks.share_heights(axes)
+    page.name_below("replicas" if setting.kind == "cpu" else "GPUs")
     page.sides("images per second" + (", log scale" if log else ""))
     return page
 

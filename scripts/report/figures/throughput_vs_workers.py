@@ -17,7 +17,7 @@ from ..ledger.varied import WORKERS, Scale, over
 from ..look import style
 from ..text import plain, plus_minus, spread, tick
 from . import figures, findings, marks
-from .page import Page, at_bottom
+from .page import Page
 
 ALIKE = 0.01  # relative: nobody can tell such rates apart in a figure
 # Points, by which a line and its markers are wider than the same line on it; all of them together.
@@ -71,7 +71,7 @@ def draw(setting, gpus, context):
     handles.append((ceiling, "ceiling (synthetic)"))
     if any(c.knee and c.knee.is_reached for c in known):
         handles.append((Line2D([], [], linestyle="none", **_ring(style.GREY, 10)), "knee"))
-    page.legend(*zip(*handles))
+    page.legend(handles)
     page.foot(cells, _notes(known) + panels.shares_the_cpu(cells))
     shared = len({id(c.ceiling) for c in cells if c.ceiling}) <= 1
     right = 0.865 if page.narrow else 0.925  # free for the axis of the shares
@@ -84,12 +84,11 @@ def draw(setting, gpus, context):
         ax.set_title(plain(panels.panel_title(size, setting)), loc="left")
     if shared:
         marks.share_heights(axes)
-    for i, (ax, some) in enumerate(zip(axes, inside)):
-        if not shared or ax.get_subplotspec().is_last_col() or i == len(axes) - 1:
+    for ax, some in zip(axes, inside):
+        if not shared or ax.get_subplotspec().is_last_col() or ax is axes[-1]:
             _share_axis(ax, some, log)
-        if at_bottom(axes, i):
-            per_gpu = axis == WORKERS and setting.kind != "cpu"
-            ax.set_xlabel("workers per GPU" if per_gpu else plain(axis, 40))
+    per_gpu = axis == WORKERS and setting.kind != "cpu"
+    page.name_below("workers per GPU" if per_gpu else plain(axis, 40))
     shares = "% of ceiling" if any(c.ceiling for c in cells) else ""
     page.sides("images per second" + (", log scale" if log else ""), shares)
     return page

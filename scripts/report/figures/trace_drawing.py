@@ -83,7 +83,7 @@ def bars(ax, y, height, kind, spans, faint=False, rim=None):
 def legend(page, kinds):
     look = dict(edgecolor=style.EDGE, linewidth=0.6)
     patches = [Patch(facecolor=COLOURS[k], hatch=HATCHES.get(k), **look) for k in kinds]
-    page.legend(patches, [WORDS.get(k, k) for k in kinds])
+    page.legend([(patch, WORDS.get(kind, kind)) for patch, kind in zip(patches, kinds)])
 
 
 def time_axis(ax, width):

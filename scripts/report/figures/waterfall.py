@@ -57,7 +57,7 @@ def draw(setting, gpus, context):
     if not found.is_look and not found.not_quotable:
         page.explain(found.verdict.sentence)
     bars, discard = found.bars(), found.rate(diagnosis.DISCARD)
-    page.legend(*_legend(bars, discard))
+    page.legend(_legend(bars, discard))
     page.foot([], _notes(found), source=f"From {diagnosis_file.NAME}: {found.measured}")
     columns = _columns(found, bars, discard)
     # upright in a column, where they need the room that their letters take
@@ -139,7 +139,7 @@ def _legend(bars, discard):
         handles.append((Patch(**look), NAMED))
     if discard:
         handles.append((Line2D([], [], **_hollow()), "discard (no link of the chain)"))
-    return [handle for handle, _ in handles], [words for _, words in handles]
+    return handles
 
 
 def _hollow():
