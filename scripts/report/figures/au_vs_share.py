@@ -1,8 +1,6 @@
 """How busy the device seems to be beside the share of its ceiling that it reaches: a busy device
 may be a slow one."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from matplotlib.lines import Line2D

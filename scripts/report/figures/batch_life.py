@@ -1,8 +1,6 @@
 """The life of a batch: what its samples went through in the workers, then the queue, the copy, the
 waiting behind the step before, and its step."""
 
-from __future__ import annotations
-
 from ..ledger import trace_lives
 from ..ledger.trace import COPIES, STAGES, STEPS, TRAINING
 from ..look import style

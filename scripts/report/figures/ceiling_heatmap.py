@@ -1,7 +1,5 @@
 """How much of the ceiling every kind of data reaches at every stored size, on one map."""
 
-from __future__ import annotations
-
 import math
 
 from matplotlib import colormaps

@@ -1,7 +1,5 @@
 """What the writers of a report's files draw on."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass, field
 

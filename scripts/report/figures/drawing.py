@@ -1,8 +1,6 @@
 """Draws the figures of figures.plan(), on all CPUs that the process may use, and writes their
 files."""
 
-from __future__ import annotations
-
 import gc
 import importlib
 import multiprocessing

@@ -1,8 +1,6 @@
 """Which figures a report has and what their files are called. Imports nothing that draws: see
 drawing.py."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ alone, and of losses that a test in claims.py shows; else it says that no loss i
 how large one could be.
 """
 
-from __future__ import annotations
-
 import importlib
 from dataclasses import replace
 

@@ -1,8 +1,6 @@
 """A forest: a row an estimate, its name at the left, mean and interval in the middle, the numbers
 at the right. The frame of share and comparison."""
 
-from __future__ import annotations
-
 import textwrap
 from dataclasses import dataclass
 

@@ -1,8 +1,6 @@
 """How many GPUs a storage feeds: what so many need, what was delivered to them, and their
 utilisation."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 

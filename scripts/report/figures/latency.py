@@ -1,7 +1,5 @@
 """How long each batch and each read takes: the cell that loses most beside its ceiling."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from matplotlib.lines import Line2D

@@ -1,8 +1,6 @@
 """What several figures draw alike: points with their whiskers, words beside them, the mark of an
 invalid one, the link to a record, legends and ticks."""
 
-from __future__ import annotations
-
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 

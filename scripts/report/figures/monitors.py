@@ -1,7 +1,5 @@
 """What the host and the GPUs did over the time of a run, second by second."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -3,8 +3,6 @@ footer, or a bare one of a paper or of the page, beside which a caption says wha
 around its panels.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import textwrap

@@ -1,7 +1,5 @@
 """The share of its ceiling that each cell reaches: a row a cell, the one that loses most first."""
 
-from __future__ import annotations
-
 from ..claims import panels
 from ..claims.claims import MARGIN, MARGIN_WORDS
 from ..ledger.cells import kind_rank, mean_pixels

@@ -1,8 +1,6 @@
 """Where a worker's time goes, stage by stage, against what the device leaves for an image:
 horizontal bars in a group for each stored size, which leave space for words."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -1,8 +1,6 @@
 """Throughput against GPUs: what each kind of data makes of more devices, beside the ceiling. One
 panel a stored size, each series at the workers chosen."""
 
-from __future__ import annotations
-
 import math
 
 from matplotlib.lines import Line2D

@@ -1,8 +1,6 @@
 """Throughput against loader workers, or the axis that was varied instead: a panel per stored size,
 a line per kind of data, and the workers from which on more gain next to nothing."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What workers, queue and device did over some steps, rank by rank."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 
 from ..errors import ReportError

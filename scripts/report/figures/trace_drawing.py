@@ -1,7 +1,5 @@
 """What the figures of a trace share: colours of what lasts, and rows of it."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 from matplotlib.collections import PolyCollection

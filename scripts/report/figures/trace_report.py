@@ -1,7 +1,5 @@
 """`feedrate report TRACE`: the figures of what `feedrate run --trace FILE` wrote."""
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import os

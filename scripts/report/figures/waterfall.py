@@ -1,8 +1,6 @@
 """From the synthetic ceiling down to what a cell reaches, step by step: what the difference is made
 of, as `feedrate diagnose` measured it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from matplotlib.lines import Line2D

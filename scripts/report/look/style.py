@@ -1,7 +1,5 @@
 """How figures look: colours, markers and line styles fixed per kind of data, fonts, rcParams."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@ embeds the letters that it uses, and looking for those in the whole font, with a
 scripts that no report has, costs more than drawing the figure. What the cut lacks still comes from
 the whole font."""
 
-from __future__ import annotations
-
 import atexit
 import functools
 import importlib.util
