@@ -19,7 +19,7 @@ def draw(trace, ranks, options, context):
     low, high, note = span(trace, ranks, options.at, options.steps)
     kinds = _kinds(ranks, low, high)
     names = list(dict.fromkeys(rank.device for rank in ranks if rank.device))
-    count = max(_steps_in(rank, low, high) for rank in ranks)
+    count = max(sum(low < end <= high for end in rank.row(STEPS).ends) for rank in ranks)
     idle = [_idle_share(rank, low, high) for rank in ranks]
     shares = list(dict.fromkeys(percent(share) for share in (min(idle), max(idle))))
     of = "The device is" if len(ranks) == 1 else "The devices are"
@@ -45,21 +45,15 @@ def span(trace, ranks, at=None, steps=10):
     row = ranks[0].row(STEPS)
     middle = (begins + ends) / 2 if at is None else 1e3 * at
     if not row.starts[0] <= middle <= row.ends[-1]:
-        raise ReportError(
-            f"--at {at:g}" if at is not None else "trace",
-            "no step ran then",
-            f"choose from {row.starts[0] / 1e3:.3f} to {row.ends[-1] / 1e3:.3f} s",
-        )
+        thing = "trace" if at is None else f"--at {at:g}"
+        known = f"choose from {row.starts[0] / 1e3:.3f} to {row.ends[-1] / 1e3:.3f} s"
+        raise ReportError(thing, "no step ran then", known)
     nth = max(bisect_right(row.starts, middle) - 1, 0)
     first = max(0, min(nth - steps // 2, len(row) - steps))
     last = min(first + steps, len(row)) - 1
     # the waiting before the first step belongs to it
     low = row.ends[first - 1] if first > 0 else row.starts[first]
     return low, row.ends[last], note if at is None else ""
-
-
-def _steps_in(rank, low, high):
-    return sum(low < end <= high for end in rank.row(STEPS).ends)
 
 
 def _idle_share(rank, low, high):
@@ -152,8 +146,7 @@ def _ready(ax, bottom, height, moments, most, width):
     x = [moment for moment, _ in moments] + [width]
     y = [bottom + scale * count for _, count in moments]
     y.append(y[-1])
-    ax.fill_between(
-        x, bottom, y, step="post", facecolor=drawing.COLOURS["queue"], linewidth=0, zorder=3
-    )
+    how = dict(facecolor=drawing.COLOURS["queue"], linewidth=0, zorder=3)
+    ax.fill_between(x, bottom, y, step="post", **how)
     ax.step(x, y, where="post", color=style.EDGE, linewidth=style.scaled(1.0), zorder=4)
     ax.plot([0, width], [bottom] * 2, color=style.EDGE, linewidth=style.scaled(0.5), zorder=4)

@@ -170,7 +170,9 @@ def series_of(cells):
     found = {(kind_rank(c.data), c.variant_rank, c.variant, c.data) for c in real}
     count, series = Counter(), []
     for *_, variant, data in sorted(found):
-        label = legend_label(data + (f" ({variant})" if variant else ""))
+        label = plain(data + (f" ({variant})" if variant else ""), 70)
+        # matplotlib leaves a label that begins with an underscore out of the legend
+        label = " " + label if label.startswith("_") else label
         look = variant_of(KINDS.get(data, OTHER), count[data])
         series.append(Series(data, variant, label, look))
         count[data] += 1
@@ -182,12 +184,6 @@ def variant_of(base, nth):
     line = VARIANT_LINES[nth % len(VARIANT_LINES)] or base.line
     tone = VARIANT_TONES[nth % len(VARIANT_TONES)]
     return Look(lighter(base.colour, tone), base.marker, line)
-
-
-def legend_label(text):
-    """matplotlib leaves a label that begins with an underscore out of the legend."""
-    text = plain(text, 70)
-    return " " + text if text.startswith("_") else text
 
 
 def lighter(colour, share):
