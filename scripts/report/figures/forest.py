@@ -10,7 +10,7 @@ from ..text import counted, plain
 from . import marks
 
 # Rows: of a sheet, with names of one line and of two; of a figure that is as tall as it needs.
-SHORT, LONG, TALL = 16, 10, 100
+SHORT, LONG, TALL = 16, 9, 100
 FIRST_LINE = 0.85  # of a row: free above the first and below the last
 
 
