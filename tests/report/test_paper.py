@@ -93,7 +93,7 @@ class Compiled(unittest.TestCase):
         text = [
             begin,
             r"\usepackage{booktabs,graphicx,textcomp}",
-            r"\begin{document}",
+            r"\title{Title}\author{Author}\begin{document}\maketitle",
             r"\typeout{COLUMN \the\columnwidth}",
             table,
             r"\end{document}",
