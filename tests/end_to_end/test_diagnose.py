@@ -420,7 +420,7 @@ class Rungs(DiagnoseTest):
         with self.subTest("a diagnosis that is whole says the same again"):
             self.assertEqual(again, found)
         with self.subTest("and how long its rounds took"):
-            self.assertGreaterEqual(took[1], took[0])
+            self.assertGreater(took[1], took[0] / 2)
 
     def test_a_page_cache_that_keeps_everything_has_no_cold_rung(self):
         if FADVISE is None:

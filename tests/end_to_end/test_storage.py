@@ -488,8 +488,9 @@ class OwnFolder(ProgramTest):
             self.skipTest("needs LibTorch")
         name = self.pictures()[10]
         self.cut(name, 300)
-        words = ("run", "--data", "jpeg", "--dataset", self.mine, "--input-size", "48")
-        words += ("--device", "cpu", "--gpus", "2", "--batch-size", "8", *SHORT, "--no-ceiling")
+        words = ("run", "--data", "jpeg", "--dataset", self.mine, "--input-size", "32")
+        words += ("--model", "resnet18", "--device", "cpu", "--gpus", "2", "--batch-size", "8")
+        words += (*SHORT, "--no-ceiling")
         answer = self.call(*words, "--on-bad", "skip", "--min-steps", "8", "--json")
         found = json.loads(answer.out)["bad_pictures"]
         self.assertEqual((found["found"], found["drawn"], found["of"]), (1, 64, 64))
