@@ -119,9 +119,9 @@ class ProgramTest(unittest.TestCase):
             **more,
         )
 
-    def finish(self, process):
+    def finish(self, process, patience=PATIENCE):
         try:
-            out, err = process.communicate(timeout=PATIENCE)
+            out, err = process.communicate(timeout=patience)
         except subprocess.TimeoutExpired:
             process.kill()
             process.communicate()

@@ -14,7 +14,7 @@ STEPS, COPIES, FIRST_WORKER, FIRST_OPERATORS = 1, 2, 10, 1000
 # Needs no matplotlib.
 LIVES = """
 import json, sys
-from report import trace, trace_lives
+from report.ledger import trace, trace_lives
 
 found = trace.read(sys.argv[1:])
 low, high, _ = trace_lives.window(found, found.ranks)
